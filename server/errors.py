@@ -20,6 +20,10 @@ ServerError
 ├── SelectionChanged    a bulk decision on another number of items than it expected
 ├── UnknownParameters   parameters that the address does not have
 ├── UnsupportedBody     a content type that this address does not read
+├── IdempotencyKeyUnusable  an Idempotency-Key that is empty, too long or sent twice
+├── IdempotencyKeyReused    an Idempotency-Key that came with another request before
+├── RequestUnderWay     a repeated request whose first one is not answered yet
+├── ReplyLost           a repeated request that was carried out, and whose reply was not kept
 ├── TooManyListeners    a stream of events has all the listeners it takes
 ├── FileNameUnusable    a name that no file can have
 ├── EditRefused         an edit of ontology or shapes that cannot be used
@@ -380,4 +384,40 @@ class FolderReadOnly(ServerError):
         super().__init__(
             f"The {kind} in force is the one the program ships, which is not edited in place. Copy its files "
             f"to a folder of your own and start the server with --{kind} FOLDER."
+        )
+
+
+class IdempotencyKeyUnusable(ServerError):
+    """An `Idempotency-Key` that is empty, too long or sent twice."""
+
+    def __init__(self, longest: int) -> None:
+        super().__init__(f"Send one Idempotency-Key, of 1 to {longest} visible ASCII characters.")
+
+
+class IdempotencyKeyReused(ServerError):
+    """An `Idempotency-Key` that came with another request before."""
+
+    def __init__(self, differs: str) -> None:
+        super().__init__(
+            f"This Idempotency-Key came with another {differs} before. A repeat must be the same request; "
+            "send a new one with a key of its own. Nothing was done."
+        )
+
+
+class RequestUnderWay(ServerError):
+    """A repeated request whose first one is not answered yet."""
+
+    def __init__(self) -> None:
+        super().__init__("The first request with this Idempotency-Key is not answered yet; ask again soon.")
+
+
+class ReplyLost(ServerError):
+    """A repeated request that was carried out, and whose reply was not kept."""
+
+    def __init__(self, revision: int | None, reason: str) -> None:
+        self.revision = revision
+        what = "" if revision is None else f" as revision {revision}"
+        super().__init__(
+            f"The first request with this Idempotency-Key was carried out{what}, but its reply {reason}. "
+            "Nothing was done again; read what it made."
         )

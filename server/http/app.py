@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from server.http.access.hosts import OwnHosts
 from server.http.built_later import BuiltLater
 from server.http.direct import Direct
+from server.http.idempotency.repeats import IdempotentPosts
 from server.http.readiness import Readiness
 from server.http.reporting.problems import ProblemMap
 from server.http.routes.graph.sparql import Endpoint
@@ -67,7 +68,8 @@ def create_app(services: Services) -> ASGIApp:
         readiness=readiness.answer,
         candidates=take_candidates,
     )
-    served = OwnHosts(rest if limited else direct, services.guard.hosts, problems)
+    once = IdempotentPosts(rest if limited else direct, services, problems)
+    served = OwnHosts(once, services.guard.hosts, problems)
     watched = RequestLogging(served, services.metrics, services.draining, services.answers, services.clients)
 
     @asynccontextmanager

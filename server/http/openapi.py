@@ -11,7 +11,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fastapi import FastAPI
+from pydantic.json_schema import models_json_schema
 
+from server.http.description.operations import EXAMPLES, OPERATIONS, TAGS
+from server.http.reporting.problem_map import all_problems
 from server.http.reporting.problems import MEDIA_TYPE
 from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS
 from sparql.protocol.requests import DIRECT_QUERY, DIRECT_UPDATE, FORM
@@ -84,16 +87,42 @@ def complete(app: FastAPI) -> None:
 def _complete(description: dict[str, Any]) -> None:
     schemas = description.setdefault("components", {}).setdefault("schemas", {})
     _gather_definitions(description["paths"], schemas)
-    schemas["Problem"] = _PROBLEM
+    models = {model for one in OPERATIONS.values() for model in one.answers.values()}
+    ordered = sorted(models, key=lambda model: model.__name__)
+    _, answers = models_json_schema([(model, "validation") for model in ordered], ref_template=_REFERENCE)
+    schemas.update(answers["$defs"])
+    schemas["Problem"] = {**_PROBLEM, "x-problem-types": all_problems().types()}
+    description["tags"] = [{"name": name, "description": text} for name, text in TAGS.items()]
     description["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     description["security"] = [{}, {"key": []}]
     for path, operations in description["paths"].items():
         for method in _METHODS:
             if method in operations:
                 _complete_operation(path, method, operations[method])
+                _name_body(operations[method], schemas)
     # The framework's own form of validation errors is never sent.
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
+
+
+_REFERENCE = "#/components/schemas/{model}"
+
+
+def _describe_answers(path: str, method: str, operation: dict[str, Any]) -> None:
+    """The identifier of an operation, and the models of its answers."""
+    known = OPERATIONS[method, path]
+    operation["operationId"] = known.identifier
+    for status, model in known.answers.items():
+        described = operation["responses"].setdefault(status, {"description": _SUCCESS.get(status, "Done.")})
+        content = {"schema": {"$ref": _REFERENCE.format(model=model.__name__)}}
+        if known.identifier in EXAMPLES:
+            content["example"] = EXAMPLES[known.identifier]
+        kept = {kind: form for kind, form in described.get("content", {}).items() if kind != _JSON}
+        kept.pop(known.media_type, None)
+        described["content"] = {known.media_type: content, **kept}
+    if path == "/sparql" and method == "post":
+        update = {"schema": {"$ref": _REFERENCE.format(model="UpdateAnswer")}}
+        operation["responses"]["200"]["content"][_JSON] = update
 
 
 def _complete_operation(path: str, method: str, operation: dict[str, Any]) -> None:
@@ -119,8 +148,7 @@ def _complete_operation(path: str, method: str, operation: dict[str, Any]) -> No
     if path.startswith("/store") and method in ("put", "post"):
         report = {kind: {"schema": _schema_of(kind)} for kind in _GRAPHS}
         responses["422"]["content"].update(report)
-    if path == "/readyz":
-        responses["503"]["content"] = {_JSON: {"schema": {"type": "object"}}, **responses["503"]["content"]}
+    _describe_answers(path, method, operation)
     responses["default"] = _problem("Any other error.")
 
 
@@ -180,6 +208,15 @@ def _add_protocol(path: str, method: str, operation: dict[str, Any]) -> None:
     needed = [{"required": [name]} for name in ("query", "update") if name in members]
     content[FORM] = {"schema": {"type": "object", "properties": members, "oneOf": needed}}
     operation["requestBody"] = {"required": True, "content": content}
+
+
+def _name_body(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Move the schema of a JSON body to the named ones: generated clients call its class by that name."""
+    form = operation.get("requestBody", {}).get("content", {}).get(_JSON, {})
+    name = form.get("schema", {}).get("title")
+    if name is not None:
+        schemas[name] = form["schema"]
+        form["schema"] = {"$ref": _REFERENCE.format(model=name)}
 
 
 def _in_query(parameters: Iterable[tuple[str, Mapping[str, Any], str]]) -> list[dict[str, Any]]:

@@ -107,6 +107,8 @@ def reader_of(path: Path) -> RecordReader:
 
 def accept(store: JobStore, request: JobRequest, records: Iterable[Record]) -> Job:
     """Make a job of documents. It starts when all of them are on the disk, or is not made at all."""
+    if (known := store.requested()) is not None:
+        return known
     job = store.begin(request)
     try:
         portion: list[Record] = []

@@ -23,6 +23,7 @@ from server.jobs.job import (
     run_of,
 )
 from server.jobs.record import Record
+from sparql.model.request_mark import current_mark
 from sparql.provenance.records import Document
 
 _DOCUMENT = (
@@ -75,7 +76,8 @@ class JobStore:
 
     def begin(self, request: JobRequest) -> Job:
         """Make a job that takes documents. Until `accept` it is not listed, and a restart drops it."""
-        identifier = uuid.uuid4().hex
+        mark = current_mark()
+        identifier = uuid.uuid4().hex if mark is None else mark.identifier
         with self.database.writing() as connection:
             connection.execute(
                 "INSERT INTO job (id, name, source, concurrency, again, made_by, method, state, created) "
@@ -93,6 +95,16 @@ class JobStore:
                 ),
             )
             return _job(connection, identifier)
+
+    def requested(self) -> Job | None:
+        """The job that the request under way has made already, before a crash."""
+        mark = current_mark()
+        if mark is None:
+            return None
+        try:
+            return self.job(mark.identifier)
+        except JobUnknown:
+            return None
 
     def add(self, job: Job, records: Sequence[Record], first: int) -> None:
         """Add documents to a job that takes them; the first one gets the position ``first``.

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from server.http.access.clients import Clients
 from server.http.reporting.problems import problem_response
 from server.http.reporting.warning_header import warning_of
+from server.http.version import API_HEADER
 from server.runtime.logs import AnswerLog, begin_request, log_answered
 from server.runtime.metrics import Metrics
 from sparql.model.answer_warnings import collect
@@ -72,7 +73,7 @@ class RequestLogging:
             nonlocal status, finished
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = [*message["headers"], (_REQUEST_ID, identifier.encode("ascii"))]
+                headers = [*message["headers"], (_REQUEST_ID, identifier.encode("ascii")), API_HEADER]
                 if (warning := warning_of(warnings)) is not None:
                     headers.append((b"warning", warning.encode("ascii")))
                 if self._draining.begun:

@@ -15,6 +15,7 @@ from server.http.reporting.warning_header import warning_of
 from server.writes.update_warnings import warnings_of
 from sparql.model.change import Change, Verdict
 from sparql.model.errors import SparqlError, StoreClosing, StoreUnwritable
+from sparql.model.request_mark import current_mark, marking
 from sparql.model.triple_store import Readable
 from sparql.protocol.requests import ProtocolRequest
 from sparql.syntax.nesting import parses_safely
@@ -66,6 +67,8 @@ class Update:
         self.timeout_s = timeout_s
         self.base = base
         self.is_over = False
+        self.mark = current_mark()
+        """Of a request that may be repeated; its commit is its own."""
         self.change: Change | None = None
         """The change, where it follows from the text alone."""
         self.operations: tuple[Operation, ...] | None = None
@@ -251,7 +254,7 @@ class Updates:
             except SparqlError as error:
                 self._report([update], [error], loop)
                 continue
-            if update.change is not None:
+            if update.change is not None and update.mark is None:
                 together.append(update)
                 continue
             self._commit_together(together, loop)
@@ -276,6 +279,9 @@ class Updates:
 
         from sparql.writing.updates import capture, needs_worker
 
+        def built() -> Change:
+            return update.change or change_of(captured(), partial=request.partial)
+
         def captured() -> QuadDelta:
             if operations is None or needs_worker(operations):
                 return self._capturer.capture(
@@ -289,9 +295,8 @@ class Updates:
             )
 
         try:
-            outcome: Outcome = self._writer.commit_built(
-                lambda: change_of(captured(), partial=request.partial), settle=self._settling is None
-            )
+            with marking(update.mark):
+                outcome: Outcome = self._writer.commit_built(built, settle=self._settling is None)
         except SparqlError as error:
             outcome = error
         self._report([update], [outcome], loop)

@@ -52,13 +52,23 @@ RESULT_FORMATS: tuple[Format, ...] = (
 )
 
 GRAPH_FORMATS: tuple[Format, ...] = (
-    Format("turtle", "text/turtle", RdfFormat.TURTLE, ("ttl", "application/turtle", "application/x-turtle")),
+    Format(
+        "turtle",
+        "text/turtle",
+        RdfFormat.TURTLE,
+        ("ttl", "n3", "text/n3", "text/rdf+n3", "application/turtle", "application/x-turtle"),
+    ),
     Format(
         "ntriples", "application/n-triples", RdfFormat.N_TRIPLES, ("nt", "n-triples", "text/plain", "text/nt")
     ),
     Format("nquads", "application/n-quads", RdfFormat.N_QUADS, ("nq", "n-quads", "text/x-nquads")),
     Format("trig", "application/trig", RdfFormat.TRIG, ("application/x-trig",)),
-    Format("rdfxml", "application/rdf+xml", RdfFormat.RDF_XML, ("rdf", "xml", "application/xml", "text/xml")),
+    Format(
+        "rdfxml",
+        "application/rdf+xml",
+        RdfFormat.RDF_XML,
+        ("rdf", "rdf+xml", "rdf/xml", "xml", "application/xml", "text/xml"),
+    ),
     Format("jsonld", "application/ld+json", RdfFormat.JSON_LD, ("json-ld", "json", "application/json")),
 )
 

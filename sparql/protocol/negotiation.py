@@ -90,6 +90,15 @@ def choose_by_name(name: str, offers: Sequence[Format]) -> Format:
     raise MalformedRequest(f"There is no format '{name}' for this kind of answer; use one of {known}.")
 
 
+def first_known(names: Sequence[str], offers: Sequence[Format]) -> Format | None:
+    """The offer that the first name stands for that stands for any; None where none does."""
+    for name in names:
+        for offer in offers:
+            if offer.answers_to(name.lower()):
+                return offer
+    return None
+
+
 def _rank(offer: Offer, ranges: Sequence[MediaRange]) -> tuple[float, int]:
     own = _rank_of_type(offer.media_type, ranges)
     if own[1] == 3:

@@ -33,7 +33,7 @@ class ProtocolRequest:
 
     ``kind`` is what the protocol says; the parser decides what the text really is. The graphs are
     ``default-graph-uri`` and ``named-graph-uri`` of a query, ``using-graph-uri`` and
-    ``using-named-graph-uri`` of an update. ``format``, ``timeout_s`` and ``options`` are our own parameters.
+    ``using-named-graph-uri`` of an update. ``formats``, ``timeout_s`` and ``options`` are our own parameters.
     """
 
     kind: Kind
@@ -41,7 +41,8 @@ class ProtocolRequest:
     default_graphs: tuple[NamedNode, ...] = ()
     named_graphs: tuple[NamedNode, ...] = ()
     timeout_s: float | None = None
-    format: str | None = None
+    formats: tuple[str, ...] = ()
+    """Names of formats, the first of which that is known for the answer is taken instead of `Accept`."""
     partial: bool = False
     """For an update: commit the conforming part and refuse only the rest."""
     options: Options = field(default_factory=Options)
@@ -121,15 +122,19 @@ def _request(kind: Kind, text: str, parameters: Parameters) -> ProtocolRequest:
     for name in other:
         if name in parameters:
             raise MalformedRequest(f"{name} does not belong to a {kind.value}; use {default} and {named}.")
+    # Clients with a field for it send an empty one. In an update the dataset decides what is written.
+    empty = [name for name in (default, named) if kind is Kind.QUERY and "" in parameters.get(name, ())]
+    kept = {**parameters, **{name: [iri for iri in parameters[name] if iri] for name in empty}}
     return ProtocolRequest(
         kind,
         text,
-        _graphs(parameters, default),
-        _graphs(parameters, named),
+        _graphs(kept, default),
+        _graphs(kept, named),
         _timeout(_single(parameters, "timeout")),
-        _single(parameters, "format"),
+        tuple(parameters.get("format", ())),
         _flag(_single(parameters, "partial"), kind),
         read_options(lambda name: _single(parameters, name)),
+        tuple(f"{name} is empty and was not used." for name in empty),
     )
 
 

@@ -24,6 +24,7 @@ from sparql.model.errors import (
     RemoteUnreachable,
 )
 from sparql.model.graph_reading import GraphReading
+from sparql.model.request_mark import current_mark
 from sparql.model.source import Term
 from sparql.model.vocabulary import GRAPH, HELD, PROPOSALS, PROVENANCE, REVIEW, STATE
 from sparql.remote.address import RemoteAddress
@@ -135,6 +136,8 @@ class RemoteStore(GraphReading):
         RemoteUnsupported and RemoteConflict when nothing was changed, and RemoteUndecided when that is
         unknown.
         """
+        if (mark := current_mark()) is not None:
+            additions, removals = mark.added(additions, removals, self.revision() + 1)
         kept = set(additions)
         removed = [quad for quad in removals if quad not in kept]
         added = list(dict.fromkeys(additions))

@@ -29,6 +29,7 @@ from pyoxigraph import (
 
 from sparql.model.errors import DiskFull, StoreLocked, StoreUnreadable, StoreUnwritable
 from sparql.model.graph_reading import GraphReading
+from sparql.model.request_mark import current_mark
 from sparql.model.source import Term
 from sparql.model.triple_store import LateCommit
 from sparql.model.vocabulary import RDFS, STATE, UKG, XSD
@@ -227,6 +228,8 @@ class EmbeddedStore(GraphReading):
         """
         with self._lock:
             revision = self._revision + 1
+            if (mark := current_mark()) is not None:
+                additions, removals = mark.added(additions, removals, revision)
             kept = set(additions) if removals else ()
             removed = [quad for quad in removals if quad not in kept]
             entry = Commit(revision, origin, additions, removed, graphs_created, graphs_dropped)

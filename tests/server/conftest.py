@@ -20,6 +20,7 @@ from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
+from tests.support.described_answers import CheckedAnswers
 from tests.support.workshop import folders, settings_in, settings_of
 
 COLUMBIA = (
@@ -167,7 +168,7 @@ def changed(services: Services, **parts: object) -> Services:
 def client_of(services: Services) -> httpx.AsyncClient:
     """A client of a server in this process."""
     transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000")
+    return httpx.AsyncClient(transport=CheckedAnswers(transport), base_url="http://127.0.0.1:8000")
 
 
 @pytest.fixture

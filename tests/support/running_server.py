@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,14 +18,19 @@ class RunningServer:
     """`urbankg serve --data FOLDER --port 0` as a process; `url` is where it listens."""
 
     def __init__(
-        self, data: Path, *flags: str, model_url: str | None = None, log: Path | None = None
+        self,
+        data: Path,
+        *flags: str,
+        model_url: str | None = None,
+        log: Path | None = None,
+        program: Sequence[str] = ("-m", "server"),
     ) -> None:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("URBANKG_")}
         if model_url is not None:
             environment["URBANKG_MODEL_URL"] = model_url
         self.data = data
         self.log = log or data.with_suffix(".log")
-        command = [sys.executable, "-m", "server", "serve", "--data", str(data), "--port", "0", *flags]
+        command = [sys.executable, *program, "serve", "--data", str(data), "--port", "0", *flags]
         with self.log.open("a") as out:
             self.process = subprocess.Popen(command, stdout=out, stderr=out, env=environment)
         self.url = self._wait()

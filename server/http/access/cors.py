@@ -19,7 +19,7 @@ _PREFLIGHT = (
     (b"access-control-allow-methods", b"GET, HEAD, POST"),
     (
         b"access-control-allow-headers",
-        b"Accept, Authorization, Content-Type, If-None-Match, X-API-Key, X-Request-Id",
+        b"Accept, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-API-Key, X-Request-Id",
     ),
     (b"access-control-max-age", b"600"),
     (b"content-length", b"0"),

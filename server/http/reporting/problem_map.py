@@ -138,6 +138,10 @@ def all_problems() -> ProblemMap:
         members=lambda error: {"line": error.line, "limit_chars": error.limit},
     )
     add(server.ClusterUnavailable, 503, "Cluster unavailable")
+    add(server.IdempotencyKeyUnusable, 400, "Idempotency key not usable")
+    add(server.IdempotencyKeyReused, 422, "Idempotency key reused")
+    add(server.RequestUnderWay, 409, "First request under way", headers=lambda error: {"Retry-After": "1"})
+    add(server.ReplyLost, 409, "Reply lost", members=lambda error: {"revision": error.revision})
     add(ClientDisconnect, _CLIENT_LEFT, "The client left")
     add(server.TooManyListeners, 503, "Too many listeners", headers=lambda error: {"Retry-After": "30"})
     return problems

@@ -70,6 +70,14 @@ class ProblemMap:
         """Report ``error`` and its subclasses as ``status``; ``title`` is the same for every occurrence."""
         self._added[error] = Problem(status, title, TYPE_BASE + _slug(error.__name__), members, headers)
 
+    def types(self) -> list[dict[str, Any]]:
+        """All kinds of problems, by their types."""
+        found = {
+            one.type: {"type": one.type, "title": one.title, "status": one.status}
+            for one in self._added.values()
+        }
+        return [found[name] for name in sorted(found)]
+
     def response(self, error: Exception, instance: str | None = None) -> Response:
         """The answer for an error; 500 without details for one that nobody added."""
         error = sparql.damage_in(error) or error

@@ -1,6 +1,7 @@
 """`GET /healthz`, `/readyz` and `/metrics`: what monitors ask."""
 
 import asyncio
+from importlib.metadata import version
 from typing import Any
 
 from fastapi import APIRouter, Depends
@@ -9,6 +10,7 @@ from starlette.responses import Response
 
 from server.http.access.keys import Scope
 from server.http.readiness import Readiness
+from server.http.version import API_VERSION
 from server.intake.language_model import model_health
 from server.runtime.context import Services
 from server.runtime.metrics import CONTENT_TYPE
@@ -25,6 +27,8 @@ def router(services: Services, readiness: Readiness) -> APIRouter:
         """Answers 200 while the process lives; restart it when it does not."""
         return {
             "status": "ok",
+            "version": version("urbankg"),
+            "api": API_VERSION,
             "revision": services.store.revision(),
             "store": capabilities(services.store),
             "model": services.model.name,

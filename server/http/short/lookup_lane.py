@@ -17,10 +17,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.http.routes.graph.sparql import EntityTag
 from server.http.short.short_answer import short_answer
+from server.http.version import API_HEADER
 from server.runtime.logs import new_identifier
 from sparql.model.errors import RequestError
 from sparql.protocol.formats import RESULT_FORMATS, Format
-from sparql.protocol.negotiation import choose, choose_by_name
+from sparql.protocol.negotiation import choose, first_known
 from sparql.protocol.requests import ProtocolRequest, read_request
 from sparql.rewriting.lookups import Lookups
 from sparql.storage.embedded_store import EmbeddedStore
@@ -75,7 +76,7 @@ class LookupLane:
             if name == b"accept":
                 accept = value
         found = _read(given)
-        format_ = None if found is None else _format_for(accept, found.format)
+        format_ = None if found is None else _format_for(accept, found.formats)
         if found is None or format_ is None:
             return None
         text = found.text
@@ -91,6 +92,7 @@ class LookupLane:
             (b"etag", EntityTag(text, format_).at(revision).encode("ascii")),
             (b"content-length", b"%d" % len(body)),
             (b"x-request-id", identifier.encode("ascii")),
+            API_HEADER,
         ]
         seconds = perf_counter() - began
         self._seconds[scope["path"]].observe(seconds)
@@ -107,16 +109,17 @@ def _read(given: bytes) -> ProtocolRequest | None:
         found = read_request("GET", given.decode("latin-1"), None, b"")
     except (UnicodeDecodeError, RequestError):
         return None
-    if found is None or found != ProtocolRequest(Kind.QUERY, found.text, format=found.format):
+    if found is None or found != ProtocolRequest(Kind.QUERY, found.text, formats=found.formats):
         return None
     return found
 
 
 @lru_cache(maxsize=256)
-def _format_for(accept: bytes | None, name: str | None) -> Format | None:
+def _format_for(accept: bytes | None, names: tuple[str, ...]) -> Format | None:
+    """None where the application is to choose, and to say how."""
     try:
-        if name is not None:
-            return choose_by_name(name, RESULT_FORMATS)
+        if any(names):
+            return first_known(names, RESULT_FORMATS)
         return choose(None if accept is None else accept.decode("latin-1"), RESULT_FORMATS)
     except RequestError:
         return None

@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from server.errors import ServerError
 from server.http.access.guard import is_proxied
 from server.http.short.short_answer import short_answer
+from server.http.version import API_HEADER
 from server.runtime.logs import new_identifier
 from server.writes.updating import OUTCOME, Update, update_json
 from sparql.model.change import Verdict
@@ -36,7 +37,8 @@ _LONGEST: Final = 16_384
 _REMEMBERED_S: Final = 0.02
 """A first key closes writes this much later: to check for one takes longer than everything else here."""
 _PASSED_ON = frozenset(
-    b"authorization x-api-key origin transfer-encoding content-encoding expect upgrade x-request-id".split()
+    b"authorization x-api-key origin transfer-encoding content-encoding expect upgrade x-request-id "
+    b"idempotency-key".split()
 )
 # One pair of braces: no other operation beside it, and nothing nested.
 _PLAIN = re.compile(
@@ -147,6 +149,7 @@ class UpdateLane:
             (b"content-type", b"application/json"),
             (b"vary", b"Accept-Encoding, Origin"),
             (b"x-request-id", identifier.encode("ascii")),
+            API_HEADER,
         ]
         seconds = perf_counter() - began
         self._seconds[route].observe(seconds)

@@ -26,7 +26,7 @@ def test_a_query_can_be_sent_as_a_form() -> None:
 def test_a_query_can_be_sent_as_the_body() -> None:
     request = read_request("POST", "timeout=2.5&format=csv", DIRECT_QUERY, QUERY.encode())
     assert request is not None
-    assert (request.text, request.timeout_s, request.format) == (QUERY, 2.5, "csv")
+    assert (request.text, request.timeout_s, request.formats) == (QUERY, 2.5, ("csv",))
 
 
 def test_an_update_can_be_sent_as_a_form_or_as_the_body() -> None:

@@ -12,7 +12,7 @@ from curation.documents import Removal, RunFacts, StoredDocument, named_document
 from curation.review_item import ReviewItem
 from server.http.access.keys import Scope
 from server.http.page_parameters import Limit, Needed, Offset
-from server.http.pages import page
+from server.http.pages import Links, page
 from server.http.reporting.statements import review_json, statement_json
 from server.runtime.context import Services
 
@@ -28,6 +28,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
 
     @routes.get("/documents", dependencies=reads)
     async def get_documents(
+        links: Links,
         source: Annotated[str | None, Query(description="The source, exactly as it was sent.")] = None,
         text: Annotated[str | None, Query(description="Words that the text contains.")] = None,
         offset: Offset = 0,
@@ -39,13 +40,16 @@ def router(services: Services, *needs: Needed) -> APIRouter:
             accepted, waiting = documents.counts(iri)
             return {**_summary(documents.get(iri)), "statements": accepted, "open": waiting}
 
-        return await run_in_threadpool(
-            lambda: page("documents", documents.find(source=source, text=text), offset, limit, describe)
+        return links(
+            await run_in_threadpool(
+                lambda: page("documents", documents.find(source=source, text=text), offset, limit, describe)
+            )
         )
 
     @routes.get("/documents/{document}", dependencies=reads)
     async def get_document(
         document: str,
+        links: Links,
         state: Annotated[State, Query(description="Only statements in this state.")] = "any",
         offset: Offset = 0,
         limit: Limit = 200,
@@ -59,7 +63,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
             about = {**_summary(found), "text": found.text, "runs": [_run(run) for run in found.runs]}
             return {**about, **page("statements", rows, offset, limit, lambda row: row)}
 
-        return await run_in_threadpool(described)
+        return links(await run_in_threadpool(described))
 
     @routes.delete("/documents/{document}", dependencies=removes)
     async def delete_document(

@@ -14,6 +14,7 @@ from server.curation.proposing import ProposalService, proposal_filter, term_of
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Needed, Offset
+from server.http.pages import Links
 from server.message import Message
 from server.runtime.context import Services
 
@@ -44,6 +45,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
 
     @routes.get("/proposals", dependencies=reads)
     async def get_proposals(
+        links: Links,
         status: Status = "open",
         kind: Kind = None,
         text: Text = None,
@@ -53,7 +55,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     ) -> dict[str, Any]:
         """One page of proposals, the most used first, with the total."""
         wanted = proposal_filter(status, kind, text, least)
-        return await run_in_threadpool(service.page, wanted, offset, limit)
+        return links(await run_in_threadpool(service.page, wanted, offset, limit))
 
     @routes.get("/proposals/export", dependencies=reads, response_class=Response)
     async def export(

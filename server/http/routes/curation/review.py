@@ -23,6 +23,7 @@ from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Needed, Offset
+from server.http.pages import Links
 from server.http.reporting.decisions import AcceptRequest, DecisionRequest
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.http.reporting.statements import TermJson, statement_of, term_of
@@ -148,9 +149,11 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         return Reviewer(message.by or key or "anonymous", key)
 
     @routes.get("/review", dependencies=reads)
-    async def get_review(wanted: Wanted, offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
+    async def get_review(
+        links: Links, wanted: Wanted, offset: Offset = 0, limit: Limit = 50
+    ) -> dict[str, Any]:
         """One page of review items, newest first, with the total."""
-        return await run_in_threadpool(service.page, wanted, offset, limit)
+        return links(await run_in_threadpool(service.page, wanted, offset, limit))
 
     @routes.get("/review/facets", dependencies=reads)
     async def get_facets(wanted: Wanted) -> dict[str, Any]:

@@ -95,7 +95,8 @@ def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -
     read = [Depends(services.guard.requires(Scope.READ))]
     admin = [Depends(services.guard.requires(Scope.ADMIN))]
     rule_registry = services.rule_registry
-    body = {"requestBody": {"required": True, "content": {one: {} for one in ("text/turtle", "*/*")}}}
+    text = {"schema": {"type": "string"}}
+    body = {"requestBody": {"required": True, "content": dict.fromkeys(("text/turtle", "*/*"), text)}}
 
     async def get_file(file: str) -> Response:
         """One file in force, as it was written."""

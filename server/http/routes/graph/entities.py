@@ -15,7 +15,7 @@ from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Needed, Offset
-from server.http.pages import page
+from server.http.pages import Links, page
 from server.http.reporting.decisions import merge_json, merged_json
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.message import Message
@@ -50,10 +50,10 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         return Reviewer(message.by or key or "anonymous", key)
 
     @routes.get("/entities/merges", dependencies=reads)
-    async def get_merges(offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
+    async def get_merges(links: Links, offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
         """One page of merges, the last one first, with the total."""
         found = await run_in_threadpool(merging.all)
-        return page("merges", found, offset, limit, merge_json)
+        return links(page("merges", found, offset, limit, merge_json))
 
     @routes.post(
         "/entities/merge",

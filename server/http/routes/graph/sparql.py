@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,7 +18,7 @@ from server.http.streaming import ClientLeft, ResultResponse, while_connected
 from sparql.model.errors import MalformedRequest
 from sparql.protocol.description import DatasetFacts, describe_dataset, describe_service, write
 from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS, Format
-from sparql.protocol.negotiation import choose, choose_by_name
+from sparql.protocol.negotiation import choose, first_known
 from sparql.protocol.requests import ProtocolRequest, read_request
 from sparql.rewriting.rewriter import Preparation, Rewriter
 from sparql.syntax.request_facts import Kind, facts_of
@@ -195,7 +196,7 @@ class Endpoint:
         if preparation is not None and found.options.explain:
             wanted = _reader_request(found, RESULT_FORMATS[0], settings, preparation)
             return JSONResponse(preparation.explanation(*await readers.prepared(wanted)))
-        format_ = _format_for(request, found)
+        found, format_ = _with_format(request, found)
         tag = _tag_of(found, format_) if readers.knows_every_change else None
         if tag is not None and _matches(request, known := tag.at(readers.revision())):
             return Response(status_code=304, headers=_headers(format_, known))
@@ -204,6 +205,8 @@ class Endpoint:
                 work = preparation.index_answer(format_, _timeout(found, settings))
                 if (whole := await while_connected(request, work)) is not None:
                     headers = _headers(format_, tag.at(whole.revision))
+                    if (warning := warning_of(found.warnings)) is not None:
+                        headers["Warning"] = warning
                     return Response(None if request.method == "HEAD" else whole.body, headers=headers)
             asked = _reader_request(found, format_, settings, preparation)
             result = await while_connected(request, readers.open_query(asked))
@@ -263,15 +266,21 @@ class Endpoint:
         return NamedNode(self._services.settings.base_url.rstrip("/") + path)
 
 
-def _format_for(request: Request, found: ProtocolRequest) -> Format:
+def _with_format(request: Request, found: ProtocolRequest) -> tuple[ProtocolRequest, Format]:
+    """The format of the answer; the request gets a warning where it names only unknown ones."""
     form = facts_of(found.text).form
     offers = GRAPH_FORMATS if form is not None and form.gives_graph else RESULT_FORMATS
-    if found.format is not None:
-        return choose_by_name(found.format, offers)
+    known = first_known(found.formats, offers)
+    if known is not None:
+        return found, known
+    if any(found.formats):
+        names = ", ".join(offer.name for offer in offers)
+        warning = f"No format '{found.formats[0][:80]}' for this answer; Accept decides. Known: {names}."
+        found = replace(found, warnings=(*found.warnings, warning))
     if form is None:
         # No query at all: the parser's complaint matters more than the format of an answer.
-        return offers[0]
-    return _chosen(request.headers.get("accept"), offers)
+        return found, offers[0]
+    return found, _chosen(request.headers.get("accept"), offers)
 
 
 @lru_cache(maxsize=256)

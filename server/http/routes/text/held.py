@@ -7,6 +7,7 @@ from starlette.concurrency import run_in_threadpool
 
 from server.http.access.keys import Scope
 from server.http.page_parameters import Limit, Needed, Offset
+from server.http.pages import Links
 from server.runtime.context import Services
 
 Status = Literal["waiting", "committed", "refused", "withdrawn", "any"]
@@ -21,12 +22,13 @@ def router(services: Services, *needs: Needed) -> APIRouter:
 
     @routes.get("/held", dependencies=reads)
     async def get_held(
+        links: Links,
         status: Annotated[Status, Query(description="Only batches that stand so.")] = "waiting",
         offset: Offset = 0,
         limit: Limit = 50,
     ) -> dict[str, Any]:
         """One page of held batches, in the order in which they are judged, with the total."""
-        return await run_in_threadpool(holding.page, status, offset, limit)
+        return links(await run_in_threadpool(holding.page, status, offset, limit))
 
     @routes.get("/held/{identifier}", dependencies=reads)
     async def get_held_batch(identifier: str) -> dict[str, Any]:

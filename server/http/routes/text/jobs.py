@@ -17,6 +17,7 @@ from server.errors import BodyTooLarge
 from server.http.access.keys import Scope
 from server.http.multipart import IN_MEMORY
 from server.http.page_parameters import Limit, Needed, Offset
+from server.http.pages import Links
 from server.jobs.body import FORM, accept, records_of_body
 from server.jobs.events import JobEvents
 from server.jobs.job import DocumentState, JobRequest
@@ -86,10 +87,11 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         )
 
     @routes.get("/jobs", dependencies=reads)
-    async def get_jobs(offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
+    async def get_jobs(links: Links, offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
         """One page of the jobs, the newest first, with the total."""
         total, found = await run_in_threadpool(jobs.jobs, offset, limit)
-        return {"total": total, "offset": offset, "limit": limit, "jobs": [job.json() for job in found]}
+        listed = [job.json() for job in found]
+        return links({"total": total, "offset": offset, "limit": limit, "jobs": listed})
 
     @routes.get("/jobs/{job}", dependencies=reads)
     async def get_job(job: str) -> dict[str, Any]:
@@ -99,13 +101,15 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     @routes.get("/jobs/{job}/documents", dependencies=reads)
     async def get_job_documents(
         job: str,
+        links: Links,
         state: Annotated[DocumentState | None, Query(description="Only documents in this state.")] = None,
         offset: Offset = 0,
         limit: Limit = 200,
     ) -> dict[str, Any]:
         """One page of a job's documents in the order of posting: what became of each."""
         total, found = await run_in_threadpool(jobs.documents, job, state, offset, limit)
-        return {"total": total, "offset": offset, "limit": limit, "documents": [one.json() for one in found]}
+        listed = [one.json() for one in found]
+        return links({"total": total, "offset": offset, "limit": limit, "documents": listed})
 
     @routes.get(
         "/jobs/{job}/events",

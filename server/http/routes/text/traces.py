@@ -7,6 +7,7 @@ from starlette.concurrency import run_in_threadpool
 
 from server.http.access.keys import Scope
 from server.http.page_parameters import Limit, Needed, Offset
+from server.http.pages import Links
 from server.intake.traces import Traces
 from server.runtime.context import Services
 
@@ -19,10 +20,10 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     traces = Traces(services.store)
 
     @routes.get("/extractions")
-    async def get_extractions(offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
+    async def get_extractions(links: Links, offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
         """One page of the extractions that the graph knows of, the last first, with the total."""
         total, page = await run_in_threadpool(traces.latest, offset, limit)
-        return {"total": total, "offset": offset, "limit": limit, "extractions": page}
+        return links({"total": total, "offset": offset, "limit": limit, "extractions": page})
 
     @routes.get("/extractions/{identifier}/trace")
     async def get_trace(identifier: str) -> dict[str, Any]:

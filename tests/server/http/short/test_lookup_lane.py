@@ -172,7 +172,7 @@ NOT_TAKEN = [
     ({}, address(LOOKUP) + "&timeout=5", 200),
     ({}, address(LOOKUP) + "&optimize=false", 200),
     ({}, address(LOOKUP) + "&query=ASK%7B%7D", 400),
-    ({}, address(LOOKUP) + "&format=png", 400),
+    ({}, address(LOOKUP) + "&format=png", 200),
     ({}, address(LOOKUP) + "&default-graph-uri=http://e/g", 200),
     ({}, "/sparql", 200),
     ({}, "/sparql?query=%FF", 400),

@@ -1,0 +1,384 @@
+"""Models of the answers about what people decide: review, proposals, documents, entities, rules."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from server.http.description.parts import Answer, Decision, Page, Rejection, Statement, Term, Violation
+
+
+class SimilarEntity(Answer):
+    """An entity whose name is like another one, and how much (0 to 1)."""
+
+    iri: str
+    label: str
+    classes: list[str]
+    score: float
+
+
+class ItemNames(Answer):
+    """The words for the ends of a statement."""
+
+    subject: str | None
+    object: str | None
+
+
+class ReviewItem(Answer):
+    """A statement that waits for a person, or waited."""
+
+    id: str
+    iri: str
+    statement: Statement
+    names: ItemNames
+    violations: list[Violation]
+    reply: str | None
+    status: str
+    accepted: bool
+    seen: int
+    created: str | None
+    run: str | None
+    document: str | None
+    source: str | None
+    decisions: list[Decision]
+
+
+class ShownReviewItem(ReviewItem):
+    """A review item with the entities that its names may mean, by the end of the statement."""
+
+    similar: dict[str, list[SimilarEntity]]
+
+
+class ReviewItems(Page):
+    """A page of review items, the newest first."""
+
+    items: list[ReviewItem]
+
+
+class RefusedItem(Answer):
+    """An item that the gate still refuses."""
+
+    id: str
+    violations: list[Violation]
+
+
+class UnchangedItem(Answer):
+    """An item that was in this state already."""
+
+    id: str
+    status: str
+
+
+class DecisionAnswer(Answer):
+    """What came of a decision. `left` counts the items beyond those that one request decides."""
+
+    decision: str | None
+    items: list[ReviewItem]
+    refused: list[RefusedItem]
+    unchanged: list[UnchangedItem]
+    fallen: list[Statement] = Field(description="What left the graph with it.")
+    revived: list[Statement] = Field(description="What came back into the graph with it.")
+    revision: int | None
+    left: int = 0
+
+
+class CountedTerm(Answer):
+    """A class or datatype, and how often it was met."""
+
+    iri: str
+    label: str
+    count: int
+
+
+class ProposalExample(Answer):
+    """One use of a word that the ontology does not have."""
+
+    term: str
+    statement: Statement
+    names: ItemNames
+    document: str | None
+    source: str | None
+    seen: str | None
+    review: str | None
+
+
+class Proposal(Answer):
+    """A word that the ontology does not have, and how it was used."""
+
+    id: str
+    iri: str
+    kind: str
+    term: str
+    forms: list[str]
+    status: str
+    accepted_as: str | None
+    definition: str | None
+    count: int
+    documents: int
+    first_seen: str | None
+    last_seen: str | None
+    domain: list[CountedTerm]
+    range: list[CountedTerm]
+    datatypes: list[CountedTerm]
+    examples: list[ProposalExample]
+    decisions: list[Decision]
+
+
+class ProposalPage(Page):
+    """A page of proposals, the most used first."""
+
+    proposals: list[Proposal]
+
+
+class Retried(Answer):
+    """What came of the statements of an accepted term."""
+
+    let_in: list[str]
+    refused: list[RefusedItem]
+    unread: list[str]
+    left: int
+
+
+class ProposalAnswer(Answer):
+    """A proposal after a decision."""
+
+    proposal: Proposal
+    retried: Retried | None = None
+
+
+class DocumentSummary(Answer):
+    """A document."""
+
+    id: str
+    iri: str
+    source: str | None
+    characters: int | None
+    posted: str | None
+    times: int
+
+
+class CountedDocument(DocumentSummary):
+    """A document, with its numbers of accepted and of waiting statements."""
+
+    statements: int
+    open: int
+
+
+class DocumentPage(Page):
+    """A page of documents, the last posted first."""
+
+    documents: list[CountedDocument]
+
+
+class Run(Answer):
+    """A run that read a document."""
+
+    iri: str
+    started: str | None
+    ended: str | None
+    model: str | None
+    adapter: str | None
+    prompt_version: str | None
+    ontology_version: str | None
+    ontologies: list[str]
+    shapes_version: str | None
+
+
+class DocumentStatement(Statement):
+    """A statement of a document, and what became of it."""
+
+    state: str
+    model: str | None = None
+    adapter: str | None = None
+    prompt_version: str | None = None
+    ontology_version: str | None = None
+    ontologies: list[str] = []
+    shapes_version: str | None = None
+    reply: str | None
+    run: str | None
+    decision: str | None = None
+    others: int = Field(0, description="How many other documents support it.")
+    review: str | None = None
+    violations: list[Violation] = []
+    decisions: list[Decision] = []
+
+
+class ShownDocument(Page, DocumentSummary):
+    """A document with a page of its statements."""
+
+    text: str | None
+    runs: list[Run]
+    statements: list[DocumentStatement]
+
+
+class DocumentRemoval(Answer):
+    """What was removed with a document."""
+
+    removal: str
+    removed: list[Statement]
+    kept: int
+    fallen: list[Statement]
+    revived: list[Statement]
+    relations_removed: int
+    inferences_removed: int
+    revision: int | None
+
+
+class Merge(Answer):
+    """Two entities that were found to be one."""
+
+    id: str
+    iri: str
+    kept: str
+    merged: str
+    at: str | None
+    by: str | None
+    reason: str | None
+    split: str | None
+
+
+class MergePage(Page):
+    """A page of merges."""
+
+    merges: list[Merge]
+
+
+class MergeAnswer(Answer):
+    """What a merge or a split did."""
+
+    merge: str | None
+    statements: int
+    dropped: list[Statement]
+    rejected: list[Rejection]
+    revision: int | None
+
+
+class Suggestion(Answer):
+    """An entity, class or property that words may mean."""
+
+    iri: str
+    label: str
+    kind: str
+    classes: list[str]
+
+
+class SuggestionsAnswer(Answer):
+    """What words may mean, the best match first."""
+
+    suggestions: list[Suggestion]
+
+
+class Finding(Answer):
+    """One finding of a check; `mend` says what to do."""
+
+    level: str
+    rule: str
+    subject: str | None
+    message: str
+    mend: str
+    file: str | None
+    line: int | None
+
+
+class Profile(Answer):
+    """Whether the ontology is in a profile of OWL 2, and what is outside of it."""
+
+    holds: bool
+    outside: dict[str, int]
+
+
+class CheckAnswer(Answer):
+    """The findings of a check of ontology and shapes."""
+
+    errors: int
+    warnings: int
+    infos: int
+    findings: list[Finding]
+    profiles: dict[str, Profile]
+    notes: list[str]
+
+
+class ShapeImpact(Answer):
+    """What an edit would change for one shape."""
+
+    shape: str
+    change: str
+    targets: int
+    tested: int
+    suspects: int
+    judged: int
+    failing: int
+    mended: int
+    failing_examples: list[Violation]
+    mended_examples: list[Violation]
+
+
+class InferenceImpact(Answer):
+    """What an edit would change for one kind of conclusion."""
+
+    conclusion: str
+    added: bool
+    statements: int
+    examples: list[Term]
+
+
+class Impact(Answer):
+    """What an edit would change: counts, and some examples."""
+
+    failing: int
+    mended: int
+    passing: int
+    waiting: int
+    exact: bool
+    notes: list[str]
+    shapes: list[ShapeImpact]
+    passing_examples: list[Statement]
+    inferences: list[InferenceImpact]
+
+
+class RulesVersions(Answer):
+    """The versions of ontology and shapes."""
+
+    ontology: str
+    version_iris: list[str]
+    shapes: str
+
+
+class RulesEdit(Answer):
+    """What came, or would come, of an edit."""
+
+    switched: bool
+    rules: RulesVersions
+    before: RulesVersions
+    check: CheckAnswer
+    impact: Impact | None
+
+
+class RulesFile(Answer):
+    """A file of the rules in force; `direct`: it lies in the folder itself."""
+
+    name: str
+    sha256: str
+    direct: bool
+
+
+class RulesRecord(Answer):
+    """Rules that were in force before."""
+
+    kind: str
+    version: str
+    version_iris: list[str]
+    files: list[str]
+    first_in_force: str
+
+
+class RulesAnswer(Answer):
+    """The rules in force."""
+
+    rules: RulesVersions
+    since: str
+    problem: str | None
+    inference: str | None
+    background: list[str]
+    files: dict[str, list[RulesFile]]
+    check: CheckAnswer | None
+    history: list[RulesRecord]

@@ -1,0 +1,142 @@
+"""Models of what several answers have: terms, statements, violations, usage."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Answer(BaseModel):
+    """An answer, or a part of one. A member with a default may be absent; others are always there."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+
+class TripleTerm(Answer):
+    """The parts of a triple that is a term (RDF 1.2)."""
+
+    subject: Term
+    predicate: Term
+    object: Term
+
+
+class Term(Answer):
+    """A term as in SPARQL 1.1 Query Results JSON (3.2.2)."""
+
+    type: Literal["uri", "literal", "bnode", "triple"]
+    value: str | TripleTerm
+    datatype: str = Field("", description="Of a literal that is no plain string.")
+    lang: str = Field("", alias="xml:lang", description="Of a literal in a language.")
+
+
+class Quote(Answer):
+    """Words of a text; code points, end exclusive."""
+
+    start: int
+    end: int
+    quote: str
+
+
+class GeometryClaim(Answer):
+    """What a statement says of where its subject is, and what the geometries say."""
+
+    stated: str | None
+    computed: str = Field(description="The RCC8 relation of the geometries.")
+    distance_m: float | None
+
+
+class Statement(Answer):
+    """A statement with the words it rests on and how sure its source is (0 to 1)."""
+
+    subject: str = Field(description="An IRI, or `_:` and the identifier of a blank node.")
+    predicate: str
+    object: Term
+    evidence: Quote | None
+    confidence: float | None
+    inferred: list[str] = Field(description="Which parts do not stand in the text itself.")
+    geocoded_from: str | None
+    geometry: GeometryClaim | None
+
+
+class Violation(Answer):
+    """Why a statement does not conform (SHACL, 3.6.2)."""
+
+    message: str
+    focus: Term
+    shape: str | None
+    component: str
+    path: str | None
+    value: Term | None
+    severity: Literal["Violation", "Warning", "Info"]
+
+
+class Rejection(Answer):
+    """A statement that was refused or is doubted, with every reason."""
+
+    statement: Statement
+    violations: list[Violation]
+
+
+class Cost(Answer):
+    """Money."""
+
+    amount: float
+    currency: str
+
+
+class TasksUsage(Answer):
+    """What a thousand such tasks would need."""
+
+    seconds: float
+    prompt_tokens: int
+    completion_tokens: int
+    cost: Cost | None
+
+
+class Usage(Answer):
+    """Calls of the model, tokens, and money where prices are set."""
+
+    calls: int
+    failed: int
+    retries: int
+    prompt_tokens: int
+    completion_tokens: int
+    model_seconds: float
+    cost: Cost | None
+    per_1000_tasks: TasksUsage | None = None
+
+
+class Page(Answer):
+    """One page of a list; the `Link` header names those around it."""
+
+    total: int
+    offset: int
+    limit: int
+
+
+class Decision(Answer):
+    """What a person decided."""
+
+    iri: str
+    outcome: str
+    by: str | None
+    at: str | None
+    reason: str | None
+
+
+class GeoJsonFeature(Answer):
+    """A GeoJSON feature (RFC 7946, 3.2)."""
+
+    type: Literal["Feature"]
+    id: str | None = None
+    geometry: dict[str, Any] | None
+    properties: dict[str, Any]
+
+
+class FeatureCollection(Answer):
+    """A GeoJSON feature collection (RFC 7946, 3.3) in CRS84."""
+
+    type: Literal["FeatureCollection"]
+    numberMatched: int | None = None
+    features: list[GeoJsonFeature]

@@ -1,0 +1,105 @@
+"""What clients may rely on: links of pages, the version of the API, and its description."""
+
+import re
+from typing import Any
+
+import httpx
+import pytest
+
+from server.http.description.operations import EXAMPLES, OPERATIONS
+from server.http.pages import page_links
+from server.http.version import API_VERSION
+from tests.support.described_answers import check_answer
+
+
+@pytest.mark.parametrize(
+    ("offset", "expected"),
+    [
+        (0, {"first": 0, "next": 10, "last": 20}),
+        (10, {"first": 0, "prev": 0, "next": 20, "last": 20}),
+        (20, {"first": 0, "prev": 10, "last": 20}),
+    ],
+)
+def test_a_page_links_to_those_around_it(offset: int, expected: dict[str, int]) -> None:
+    links = page_links({"total": 25, "offset": offset, "limit": 10}, [("status", "any"), ("offset", "7")])
+    assert links == {name: f"?status=any&offset={start}&limit=10" for name, start in expected.items()}
+
+
+def test_an_empty_list_has_one_page() -> None:
+    links = page_links({"total": 0, "offset": 0, "limit": 10}, [])
+    assert links == {"first": "?offset=0&limit=10", "last": "?offset=0&limit=10"}
+
+
+@pytest.mark.parametrize(
+    "path", ["/review", "/proposals", "/documents", "/jobs", "/held", "/entities/merges", "/extractions"]
+)
+async def test_every_list_links_to_its_pages(client: httpx.AsyncClient, path: str) -> None:
+    answer = await client.get(path, params={"limit": 5})
+    assert answer.links["first"]["url"] == "?offset=0&limit=5"
+    assert answer.links["last"]["rel"] == "last"
+
+
+async def test_the_version_of_the_api_is_in_every_answer(client: httpx.AsyncClient) -> None:
+    health = await client.get("/healthz")
+    assert health.json()["api"] == API_VERSION
+    assert health.json()["version"]
+    for answer in (health, await client.get("/sparql"), await client.get("/nowhere")):
+        assert answer.headers.get_list("x-api-version") == [API_VERSION]
+
+
+async def described(client: httpx.AsyncClient) -> dict[str, Any]:
+    description: dict[str, Any] = (await client.get("/openapi.json")).json()
+    return description
+
+
+def operations_of(description: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {
+        (method, path): operation
+        for path, methods in description["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+async def test_every_operation_is_in_the_table_with_a_name_of_its_own(client: httpx.AsyncClient) -> None:
+    found = operations_of(await described(client))
+    assert set(found) == set(OPERATIONS)
+    names = [operation["operationId"] for operation in found.values()]
+    assert len(names) == len(set(names))
+    assert all(re.fullmatch("[a-z][a-z_]{1,24}", name) for name in names)
+
+
+async def test_every_json_answer_has_a_model(client: httpx.AsyncClient) -> None:
+    description = await described(client)
+    for (method, path), operation in operations_of(description).items():
+        for status, answer in operation["responses"].items():
+            for kind, form in answer.get("content", {}).items():
+                if kind in ("application/json", "application/geo+json", "application/problem+json"):
+                    reference = form["schema"]["$ref"].rpartition("/")[2]
+                    assert description["components"]["schemas"][reference]["properties"], (
+                        method,
+                        path,
+                        status,
+                    )
+
+
+async def test_tags_and_kinds_of_problems_are_described(client: httpx.AsyncClient) -> None:
+    description = await described(client)
+    used = {tag for one in operations_of(description).values() for tag in one["tags"]}
+    assert used == {tag["name"] for tag in description["tags"] if tag["description"]}
+    kinds = description["components"]["schemas"]["Problem"]["x-problem-types"]
+    assert {"syntax-problem", "key-needed", "reply-lost"} <= {one["type"].rpartition("/")[2] for one in kinds}
+    assert all(one["title"] and one["status"] >= 400 for one in kinds)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_fits_its_model(name: str) -> None:
+    method, path = next(key for key, one in OPERATIONS.items() if one.identifier == name)
+    check_answer(method, path, 200, "application/json", EXAMPLES[name])
+
+
+def test_an_answer_with_a_member_too_much_is_noticed() -> None:
+    check_answer("GET", "/access", 200, "application/json", {"key": None, "scopes": []})
+    with pytest.raises(AssertionError, match="more"):
+        check_answer("GET", "/access", 200, "application/json", {"key": None, "scopes": [], "more": 1})
+    with pytest.raises(AssertionError, match="not described"):
+        check_answer("GET", "/nowhere", 200, "application/json", {})
