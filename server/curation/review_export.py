@@ -30,7 +30,7 @@ def csv_of(items: Iterable[ReviewItem]) -> str:
 
 
 def report_of(items: Iterable[ReviewItem]) -> bytes:
-    """A validation report: one result for each violation, which names its review item (`ukg:reviewItem`)."""
+    """A validation report: a result for each violation, which names its review item (`ukg:reviewItem`)."""
     report = BlankNode("report")
     found = list(_results(report, items))
     conforms = Literal("false" if found else "true", datatype=XSD.boolean)

@@ -22,7 +22,7 @@ from server.curation.reviewing import (
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
-from server.http.page_parameters import Limit, Offset
+from server.http.page_parameters import Limit, Needed, Offset
 from server.http.reporting.decisions import AcceptRequest, DecisionRequest
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.http.reporting.statements import TermJson, statement_of, term_of
@@ -129,9 +129,9 @@ def correction_of(message: DecisionsRequest) -> Correction:
 Wanted = Annotated[ReviewFilter, Depends(_wanted)]
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The routes of the review queue."""
-    routes = APIRouter(tags=["review"])
+    routes = APIRouter(tags=["review"], dependencies=needs)
     reads = [Depends(services.guard.requires(Scope.READ))]
     decides = [Depends(services.guard.requires(Scope.REVIEW))]
     service = ReviewService(services)
