@@ -47,7 +47,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontology.checks.findings import Level
-from server.message import unknown_name
+from server.message import ended, unknown_name
 from sparql.storage.disk_room import is_full_for_sqlite
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class InvalidBody(ServerError):
     def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
         self.problems = tuple(problems)
         told = "; ".join(f"{place}: {message}" for place, message in problems)
-        super().__init__(f"The body does not have the form that this address takes: {told}.")
+        super().__init__(ended(f"The body does not have the form that this address takes: {told}"))
 
 
 class UnknownParameters(ServerError):
@@ -221,7 +221,7 @@ class UnknownParameters(ServerError):
     def __init__(self, unknown: Iterable[str], known: Collection[str]) -> None:
         self.problems = tuple((name, unknown_name("parameter", name, sorted(known))) for name in unknown)
         listed = "; ".join(message for _, message in self.problems)
-        super().__init__(f"The request has parameters that this address does not take: {listed}.")
+        super().__init__(ended(f"The request has parameters that this address does not take: {listed}"))
 
 
 class SelectionChanged(ServerError):

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["Message", "member_problems", "unknown_name"]
+__all__ = ["Message", "ended", "member_problems", "unknown_name"]
 
 _UNKNOWN = "extra_forbidden"
 """What pydantic calls a member that the model does not have."""
@@ -43,6 +43,11 @@ def unknown_name(kind: str, name: str, known: Sequence[str]) -> str:
         return f"there is no {kind} '{name}'; did you mean '{near[0]}'?"
     listed = ", ".join(sorted(known)) or "none"
     return f"there is no {kind} '{name}'. Known here: {listed}"
+
+
+def ended(sentence: str) -> str:
+    """A sentence with its full stop, where it does not end already, such as with a question mark."""
+    return sentence if sentence.endswith((".", "?", "!")) else sentence + "."
 
 
 def _members(schema: dict[str, Any], place: Sequence[int | str]) -> list[str]:

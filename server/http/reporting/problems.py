@@ -19,6 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from server.message import ended
 from sparql.model import errors as sparql
 from sparql.storage.disk_room import is_full
 
@@ -268,7 +269,7 @@ async def _tell_validation(request: Request, error: Exception) -> Response:
     return problem_response(
         422,
         "Request not valid",
-        f"The request does not have the form this route takes: {detail}.",
+        ended(f"The request does not have the form this route takes: {detail}"),
         instance=request.url.path,
         members={"errors": found},
     )

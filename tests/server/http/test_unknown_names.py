@@ -52,6 +52,8 @@ async def test_an_unknown_member_is_refused(
     problem = response.json()
     assert [one["place"] for one in problem["errors"]] == [place]
     assert said in problem["detail"]
+    assert problem["detail"].endswith(("?", "."))
+    assert "?." not in problem["detail"]
     assert (await shared_client.get("/healthz")).json()["revision"] == before
 
 
@@ -76,6 +78,8 @@ async def test_an_unknown_parameter_is_refused(
     problem = response.json()
     assert [one["place"] for one in problem["errors"]] == [name]
     assert said in problem["detail"]
+    assert problem["detail"].endswith(("?", "."))
+    assert "?." not in problem["detail"]
 
 
 async def test_a_file_put_with_a_misspelled_dry_run_is_not_in_force(shared_client: httpx.AsyncClient) -> None:
