@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -160,7 +160,7 @@ class Loader:
         if report:
             self._say("validating everything, as the gate was deferred")
             with _rarely_collected():
-                for violation in services.gate.results(services.store):
+                for violation in chain(self._outside_extent(), services.gate.results(services.store)):
                     results += 1
                     if violation.blocking:
                         blocking += 1
@@ -182,6 +182,14 @@ class Loader:
             results,
             blocking,
         )
+
+    def _outside_extent(self) -> Iterable[Violation]:
+        """The geometries of the graph outside of the extent, if there is one."""
+        from server.writes.extent import extent_of, geometries_outside
+
+        services = self._services
+        extent = extent_of(services.settings.extent, services.schema)
+        return () if extent is None else geometries_outside(extent, services.store.match(None, None, None))
 
     def sample(self, progress: Callable[[int, int], None] = lambda done, total: None) -> LoadResult:
         """The sample city, through the gate."""

@@ -46,6 +46,9 @@ def train(
         float, typer.Option(min=0.01, max=1, help="Share of the run in which the rate falls.")
     ] = 0.4,
     seed: Annotated[int, typer.Option()] = 7,
+    longest_dialog: Annotated[
+        int, typer.Option(min=1, help="Tokens of a dialog; longer ones are counted and left out.")
+    ] = 1024,
     compiled: Annotated[bool, typer.Option(help="Compile the layers first; needs a C++ compiler.")] = True,
 ) -> None:
     """Train the embedded model's adapter on this machine's processor, or its GPU where there is one."""
@@ -70,6 +73,7 @@ def train(
             learning_rate=learning_rate,
             decay=decay,
             seed=seed,
+            longest_dialog=longest_dialog,
             compile=compiled,
         ),
         Mixture(city, plans, repeats, tuple(later or ())),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from ontology import Schema
 from ontology.checks.findings import Finding, Level, Rule, in_order
 from ontology.errors import OntologyError, ReasonerFailed, ReasonerMissing
+from server.errors import SettingsError
+from server.writes.extent import read_extent, stated_extents
 from shapes.errors import ShapeMalformed, ShapesError, ShapesFileUnreadable
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 Edits = Mapping[str, bytes | None]
 UNUSABLE = Rule("unusable", Level.ERROR, "A file cannot be read, or contradicts itself, so it is not used.")
+
+EXTENT = Rule("extent", Level.ERROR, "A ukg:extent is not an area.")
 
 
 class Reasoner(StrEnum):
@@ -57,7 +61,7 @@ def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
         schema, unread = Schema.load_readable(folders.ontology, folders.ontology_edits)
     except OntologyError as error:
         return CheckReport((_unusable(error),), notes=("Shapes were not checked: fix the ontology first.",))
-    findings = [*map(_unusable, unread), *lint_ontology(schema)]
+    findings = [*map(_unusable, unread), *lint_ontology(schema), *_extents(schema)]
     found = profiles(schema.triples)
     findings += lint_profile(schema, found)
     notes = ["Terms of the files that cannot be read are reported as unknown."] if unread else []
@@ -88,6 +92,14 @@ def reasoned(
     names = "HermiT" if reasoner is Reasoner.HERMIT else "HermiT, explained by Pellet"
     findings = in_order((*report.findings, *lint_reasoned(schema, verdict)))
     return replace(report, findings=findings, notes=(*report.notes, f"ReasonerVerdict over by {names}."))
+
+
+def _extents(schema: Schema) -> Iterator[Finding]:
+    for value in stated_extents(schema):
+        try:
+            read_extent(value)
+        except SettingsError as error:
+            yield Finding(EXTENT, str(error), "Write an area as geo:wktLiteral.")
 
 
 def _unusable(error: OntologyError | ShapesError) -> Finding:

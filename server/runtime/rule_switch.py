@@ -25,7 +25,7 @@ def put_in_force(services: Services, rules: Ruleset) -> None:
     configure(rules.gate, services)
 
     def switch() -> None:
-        writer.gate = within_extent(rules.gate, services.settings.extent)
+        writer.gate = within_extent(rules.gate, services.settings.extent, rules.schema)
         services.rule_registry.current = rules
         _use_ontology(services, rules.schema)
 

@@ -264,7 +264,8 @@ class Settings(BaseModel):
     extent: str = Field(
         "",
         description="The area that every geometry must lie in, as WKT (CRS84, or with the IRI of its "
-        "reference system before it): POLYGON ((-74.3 40.45, ...)). Anywhere on earth when not set.",
+        "reference system before it): POLYGON ((-74.3 40.45, ...)). When not set, the ukg:extent of the "
+        "ontology, else anywhere on earth.",
     )
     link_threshold: float = Field(
         0.9,

@@ -185,7 +185,7 @@ def _judge(services: Services, gate: ShapesGate | None) -> tuple[Ruleset, Pendin
         from sparql.inference.materialized import Inferences
 
         inferences = Inferences(store, settings.inference_max)
-    judge = within_extent(rules.gate, settings.extent)
+    judge = within_extent(rules.gate, settings.extent, rules.schema)
     services.writer.release(gate=judge, deriver=relations, inferences=inferences)
     return rules, relations
 

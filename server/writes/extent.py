@@ -1,16 +1,19 @@
-"""Keeps geometries outside of a configured extent out of the graph; without the setting none is looked at.
+"""Keeps geometries outside of an extent out of the graph; without one none is looked at.
 
-A city's extent is one polygon. Swapped axes and wrong reference systems put a place somewhere else on the
-earth: this finds them whatever system a literal is written in, since its parsed shape is compared.
+A city's extent is one area: a setting, or a statement of the ontology (`ukg:extent`). Swapped axes and wrong
+reference systems put a place somewhere else on the earth: this finds them whatever system a literal is
+written in, since its parsed shape is compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from pyoxigraph import Literal, Triple
 
+from ontology import Schema
+from server.data.brevity import shortened
 from server.errors import SettingsError
 from sparql.model.change import (
     BackgroundValidation,
@@ -22,33 +25,60 @@ from sparql.model.change import (
     Statement,
     Violation,
 )
-from sparql.model.source import TripleSource
+from sparql.model.source import Term, TripleSource
 from sparql.model.vocabulary import UKG
 
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
-__all__ = ["ExtentGate", "read_extent", "within_extent"]
+__all__ = ["ExtentGate", "extent_of", "geometries_outside", "read_extent", "stated_extents", "within_extent"]
 
 OUTSIDE: Final = UKG.OutsideExtent
 
 
-def within_extent(gate: Gate, extent: str) -> Gate:
+def within_extent(gate: Gate, extent: str, schema: Schema) -> Gate:
     """The gate, and before it the check of geometries; the gate alone without an extent.
 
     Raises SettingsError.
     """
-    return ExtentGate(gate, read_extent(extent)) if extent.strip() else gate
+    area = extent_of(extent, schema)
+    return gate if area is None else ExtentGate(gate, area)
 
 
-def read_extent(text: str) -> BaseGeometry:
-    """The area in CRS84, from WKT that may name its reference system. Raises SettingsError."""
+def extent_of(extent: str, schema: Schema) -> BaseGeometry | None:
+    """The area in CRS84 of the setting, else of the ontology's `ukg:extent`, else None.
+
+    Raises SettingsError.
+    """
+    if extent.strip():
+        return read_extent(extent)
+    stated = sorted(stated_extents(schema), key=str)
+    if not stated:
+        return None
+    import shapely
+
+    return shapely.union_all([read_extent(literal) for literal in stated])
+
+
+def stated_extents(schema: Schema) -> list[Term]:
+    """The values of `ukg:extent` in an ontology; of several areas the union counts."""
+    return [triple.object for triple in schema.triples if triple.predicate == UKG.extent]
+
+
+def read_extent(value: str | Term) -> BaseGeometry:
+    """The area in CRS84, from a literal or from WKT that may name its reference system.
+
+    Raises SettingsError.
+    """
     from geo.errors import GeometryError
-    from geo.formats.literals import parse_geometry
+    from geo.formats.literals import is_geometry_literal, parse_geometry
     from geo.vocabulary import WKT_LITERAL
 
+    literal = Literal(value, datatype=WKT_LITERAL) if isinstance(value, str) else value
+    if not (isinstance(literal, Literal) and is_geometry_literal(literal)):
+        raise SettingsError(f"extent: {shortened(str(literal))} is no geometry: write a geo:wktLiteral.")
     try:
-        shape = parse_geometry(Literal(text, datatype=WKT_LITERAL))
+        shape = parse_geometry(literal)
     except GeometryError as error:
         raise SettingsError(f"extent: {error}") from error
     if shape.is_empty or shape.geom_type not in ("Polygon", "MultiPolygon"):
@@ -57,6 +87,23 @@ def read_extent(text: str) -> BaseGeometry:
             "-73.65 40.95, -74.3 40.95, -74.3 40.45)), longitude first."
         )
     return shape
+
+
+def geometries_outside(extent: BaseGeometry, triples: Iterable[Triple]) -> Iterator[Violation]:
+    """A violation for each geometry of which a part lies outside of an area (CRS84)."""
+    from geo.errors import GeometryError
+    from geo.formats.literals import is_geometry_literal, parse_geometry
+
+    for triple in triples:
+        literal = triple.object
+        if not (isinstance(literal, Literal) and is_geometry_literal(literal)):
+            continue
+        try:
+            shape = parse_geometry(literal)
+        except GeometryError:
+            continue  # The lexical check refuses it.
+        if not extent.covers(shape):
+            yield _violation(extent, triple, shape)
 
 
 class ExtentGate:
@@ -102,31 +149,22 @@ class ExtentGate:
         return any(is_geometry_literal(one.object) for one in additions) or self._gate.concerns(additions)
 
     def _outside(self, additions: Iterable[Statement]) -> Iterable[Rejection]:
-        from geo.errors import GeometryError
-        from geo.formats.literals import is_geometry_literal, parse_geometry
-
         for statement in additions:
-            literal = statement.triple.object
-            if not (isinstance(literal, Literal) and is_geometry_literal(literal)):
-                continue
-            try:
-                shape = parse_geometry(literal)
-            except GeometryError:
-                continue  # The lexical check refuses it.
-            if not self._extent.covers(shape):
-                yield Rejection(statement, (self._violation(statement.triple, shape),))
+            for violation in geometries_outside(self._extent, (statement.triple,)):
+                yield Rejection(statement, (violation,))
 
-    def _violation(self, triple: Triple, shape: BaseGeometry) -> Violation:
-        west, south, east, north = self._extent.bounds
-        where = "it is empty"
-        if not shape.is_empty:
-            point = shape.representative_point()
-            where = f"it lies at longitude {point.x:.4f}, latitude {point.y:.4f}"
-        return Violation(
-            focus=triple.subject,
-            message=f"The geometry is not within the extent (longitude {west:.4f} to {east:.4f}, latitude "
-            f"{south:.4f} to {north:.4f}): {where}. Check the order of its axes and its reference system, or "
-            "the setting extent.",
-            component=OUTSIDE,
-            path=triple.predicate.value,
-        )
+
+def _violation(extent: BaseGeometry, triple: Triple, shape: BaseGeometry) -> Violation:
+    west, south, east, north = extent.bounds
+    where = "it is empty"
+    if not shape.is_empty:
+        point = shape.representative_point()
+        where = f"it lies at longitude {point.x:.4f}, latitude {point.y:.4f}"
+    return Violation(
+        focus=triple.subject,
+        message=f"The geometry is not within the extent (longitude {west:.4f} to {east:.4f}, latitude "
+        f"{south:.4f} to {north:.4f}): {where}. Check the order of its axes and its reference system, or "
+        "the setting extent (ukg:extent in the ontology).",
+        component=OUTSIDE,
+        path=triple.predicate.value,
+    )

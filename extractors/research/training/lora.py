@@ -17,7 +17,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, Llama
 from extractors.models.local.weights import find_weights
 from extractors.research.training.batches import batch_of
 from extractors.research.training.dataset import Example
-from extractors.research.training.rows import Row, rows_of
+from extractors.research.training.rows import LONGEST_DIALOG, Row, rows_of
 
 __all__ = ["Settings", "Trained", "Tuner", "load_base"]
 
@@ -35,6 +35,7 @@ class Settings:
     decay: float = 0.4
     batch: int = 16
     seed: int = 7
+    longest_dialog: int = LONGEST_DIALOG
     compile: bool = True
 
 
@@ -128,18 +129,17 @@ class Tuner:
         is kept at half time too, beside `keep`.
         """
         settings, random = self.settings, Random(self.settings.seed)
-        rows = rows_of(self.tokenizer, examples)
+        begin = saved = time.monotonic()
+        rows = rows_of(self.tokenizer, examples, longest_dialog=settings.longest_dialog, tell=note)
         total = settings.epochs * math.ceil(len(rows) / settings.batch)
         optimizer = torch.optim.AdamW(self._masters, lr=settings.learning_rate, weight_decay=0.0, fused=True)
         done = Trained()
-        for at in range(
-            0, settings.batch * 3, settings.batch
-        ):  # compiles, outside the time that is planned with
+        for at in range(0, settings.batch * 3, settings.batch):  # compiles; the minutes count it
             began = time.monotonic()
             self.loss(rows[at : at + settings.batch]).backward()
             self._forget()
             note(f"compiling: {time.monotonic() - began:.0f} s")
-        begin, saved, recent, halved = time.monotonic(), time.monotonic(), [], False
+        recent, halved = [], False
         for _ in range(settings.epochs):
             for batch in self._batches(rows, random):
                 elapsed = time.monotonic() - begin
@@ -187,7 +187,8 @@ class Tuner:
 
     def validate(self, examples: Sequence[Example]) -> float:
         """Mean loss over held-out examples, weighted by batch."""
-        rows = sorted(rows_of(self.tokenizer, examples), key=lambda row: len(row.tokens))
+        rows = rows_of(self.tokenizer, examples, longest_dialog=self.settings.longest_dialog)
+        rows.sort(key=lambda row: len(row.tokens))
         losses: list[float] = []
         with torch.no_grad():
             for at in range(0, len(rows), self.settings.batch):

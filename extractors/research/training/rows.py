@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from extractors.prompting.form import END_OF_ANSWER, NONE, opening
 from extractors.research.training.dataset import Example
 
-__all__ = ["Row", "rows_of"]
+__all__ = ["LONGEST_DIALOG", "Row", "rows_of"]
 
-_LONGEST_DIALOG = 1024
+LONGEST_DIALOG = 1024
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,31 @@ def _form(tokenizer: Any, example: Example, longest: int) -> Row | None:
     return Row(tuple(tokens), tuple(positions), tuple(branches), tuple(weights))
 
 
-def rows_of(tokenizer: Any, examples: Sequence[Example], *, longest: int = 200) -> list[Row]:
-    """Turn examples into rows of at most `longest` tokens; fields that do not fit are left out."""
-    rows = []
+def rows_of(
+    tokenizer: Any,
+    examples: Sequence[Example],
+    *,
+    longest: int = 200,
+    longest_dialog: int = LONGEST_DIALOG,
+    tell: Callable[[str], None] = lambda line: None,
+) -> list[Row]:
+    """Turn examples into rows of at most `longest` tokens; fields that do not fit are left out.
+
+    Dialogs have at most `longest_dialog` tokens; `tell` gets their lengths and how many were longer.
+    """
+    rows, lengths = [], []
     for example in examples:
         row = _dialog(tokenizer, example) if example.dialog else _form(tokenizer, example, longest)
-        if row is not None and len(row.tokens) <= max(longest, _LONGEST_DIALOG):
+        if example.dialog and row is not None:
+            lengths.append(len(row.tokens))
+            if len(row.tokens) > longest_dialog:
+                continue
+        if row is not None:
             rows.append(row)
+    if lengths:
+        left_out = sum(length > longest_dialog for length in lengths)
+        tell(
+            f"{len(lengths)} dialogs of {min(lengths)} to {max(lengths)} tokens: {left_out} with more than "
+            f"{longest_dialog} are left out"
+        )
     return rows

@@ -101,6 +101,7 @@ class ExtractionAnswer(Answer):
     warnings: list[Rejection]
     derived: int = Field(description="How many spatial relations were derived.")
     revision: int | None = Field(description="Of the graph; null where nothing was written.")
+    replaced: list[Statement] = Field(description="What a more exact date took the place of.")
     judged_in_full: list[Statement] = []
     held: Held | None = None
     entities: list[Entity]

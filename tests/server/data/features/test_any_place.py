@@ -1,5 +1,6 @@
 """Layers of cities anywhere load and relate with the shipped ontology, shapes and settings."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,11 @@ from pyoxigraph import Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 from typer.testing import CliRunner
 
+from ontology.checks.findings import Level
 from server.cli.app import command_line
 from server.errors import ServerError
+from server.rules.checking import Folders, check
+from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from server.writes.extent import read_extent
 from sparql.model.vocabulary import GEO, RDFS
 from sparql.storage.embedded_store import EmbeddedStore
@@ -175,3 +179,46 @@ def test_what_a_load_prints_is_short_and_no_geometry_is_whole(tmp_path: Path) ->
     assert len(told) < 2000, len(told)
     assert told.count("not within the extent") <= 5
     assert "(and " in told
+
+
+STATED = """@prefix ukg: <https://w3id.org/urbankg/system#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix geo: <http://www.opengis.net/ont/geosparql#> .
+<http://example.org/city> a owl:Ontology ; ukg:extent "%s"^^geo:wktLiteral .
+"""
+
+
+def _ontology(folder: Path, extent: str) -> str:
+    copy = folder / "ontology"
+    shutil.copytree(SHIPPED_ONTOLOGY, copy, ignore=shutil.ignore_patterns("*.py", "__pycache__", "checks"))
+    (copy / "city.ttl").write_text(STATED % extent, encoding="utf-8")
+    return str(copy)
+
+
+@pytest.mark.parametrize("how", ["setting", "triple"])
+@pytest.mark.parametrize("bulk", [False, True])
+def test_an_extent_is_a_setting_or_a_triple_and_a_bulk_load_reports_it(
+    tmp_path: Path, how: str, bulk: bool
+) -> None:
+    mapping = tmp_path / "map.toml"
+    mapping.write_text(MAPPING, encoding="utf-8")
+    rows = _at(2.35, 48.85)
+    file = write_vector(tmp_path / "areas.gpkg", rows, driver="GPKG")
+    said = (
+        {"URBANKG_EXTENT": NEW_YORK}
+        if how == "setting"
+        else {"URBANKG_ONTOLOGY": _ontology(tmp_path, NEW_YORK)}
+    )
+    told = _run(
+        tmp_path, "load", "--bulk" if bulk else "--partial", file, "--mapping", mapping, code=1, **said
+    )
+    if bulk:
+        assert "not within the extent" in " ".join(told.split())
+    else:
+        assert not [one for one in _graph(tmp_path) if one.predicate == GEO.asWKT]
+
+
+def test_an_ontology_whose_extent_is_no_area_is_refused_by_the_check(tmp_path: Path) -> None:
+    folders = Folders(Path(_ontology(tmp_path, "POINT (1 2)")), SHIPPED_SHAPES)
+    (found,) = [one for one in check(folders).findings if one.rule.name == "extent"]
+    assert "a Point is no area" in found.message
+    assert check(folders).fails(Level.ERROR)
