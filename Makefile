@@ -33,8 +33,11 @@ serve: setup
 # system offers 8 GB of it as files.
 IN_MEMORY := $(shell df -k --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 8000000 {print "/dev/shm"}')
 
+# One more than processors, and at most four: tests wait for the processes that they start.
+WORKERS := $(shell n=$$(($$(nproc 2>/dev/null || sysctl -n hw.ncpu) + 1)); echo $$((n < 4 ? n : 4)))
+
 test: setup
-	$(if $(IN_MEMORY),PYTEST_DEBUG_TEMPROOT=$(IN_MEMORY)) $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
+	$(if $(IN_MEMORY),PYTEST_DEBUG_TEMPROOT=$(IN_MEMORY)) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow
@@ -118,8 +121,9 @@ soak: setup
 	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES)
 
 # Our endpoint beside the oxigraph server; needs wrk (Debian package of that name).
+# GZIP=1: each read also from clients that accept gzip.
 endpoint: setup
-	$(BIN)/python -m benchmarks.endpoint
+	$(BIN)/python -m benchmarks.endpoint $(if $(GZIP),--gzip)
 
 # A bulk load beside oxigraph's: processor time, memory, and how soon a server serves the result.
 bulk-load: setup

@@ -12,11 +12,12 @@ from datetime import UTC, datetime
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
+from curation.decision_history import DecisionHistory, PastDecision, effect_quads
 from curation.review import ReviewQueue
-from curation.review_item import ReviewItem, State, quad
+from curation.review_item import ReviewItem, State, item_iri, quad
 from curation.withdrawal import Withdrawal, Withdrawals
 from ontology import Schema
-from shapes.errors import ReasonNeeded, ReviewItemDecided
+from shapes.errors import DecisionSettled, ReasonNeeded, ReviewItemDecided
 from shapes.gate.known_terms import unknown_terms
 from sparql.model.change import Change, Origin, Rejection, Statement, Verdict, Violation
 from sparql.model.triple_store import TripleStore
@@ -70,6 +71,7 @@ class Decisions:
         self._shapes_version = shapes_version
         self._evidence = EvidenceReader(store)
         self._withdrawals = Withdrawals(store, writer, review)
+        self._history = DecisionHistory(store)
 
     def accept(
         self,
@@ -125,7 +127,7 @@ class Decisions:
 
         def build() -> Change:
             act.choose(items, (State.OPEN,), "reject")
-            return act.withdrawing([e for item in act.items for e in self.evidence_of(item)])
+            return act.withdrawing([e for item in act.items for e in act._evidence_leaving(item)])
 
         return act.outcome(self._writer.commit_built(build))
 
@@ -139,6 +141,48 @@ class Decisions:
             return act.withdrawing(accepted)
 
         return act.outcome(self._writer.commit_built(build))
+
+    def undo(self, decision: NamedNode, by: Reviewer, *, reason: str | None = None) -> tuple[Outcome, ...]:
+        """Undo a decision on those of its items that were not decided again since; the others are unchanged.
+
+        After an acceptance or rejection its items are open again, and the graph says of them what it said
+        before, as far as the gate accepts that. Where the decision itself reopened items, they are accepted
+        or rejected as they were before: two commits where there were both. Raises `DecisionUnknown` and
+        `DecisionSettled`.
+        """
+        past = self._history.get(decision)
+        if past.outcome is State.OPEN:
+            return self._redo(past, by, reason)
+        act = _Deciding(self, State.OPEN, by, reason)
+
+        def build() -> Change:
+            act.choose_latest(past)
+            return act.restoring(past)
+
+        return (act.outcome(self._writer.commit_built(build)),)
+
+    def _redo(self, past: PastDecision, by: Reviewer, reason: str | None) -> tuple[Outcome, ...]:
+        """Decide again as before a decision that reopened items."""
+        earlier: dict[NamedNode, list[NamedNode]] = {}
+        for item in self._review.items(past.items):
+            before = [one.iri for one in item.decisions]
+            if before[-1:] == [past.iri] and len(before) > 1:
+                earlier.setdefault(before[-2], []).append(item.iri)
+        if not earlier:
+            raise DecisionSettled(past.identifier)
+        proposed: dict[NamedNode, tuple[Statement, ...]] = {}
+        rejected: dict[str, list[NamedNode]] = {}
+        for iri, items in earlier.items():
+            made = self._history.get(iri)
+            for item in self._review.items(items):
+                if made.outcome is State.ACCEPTED:
+                    corrected = (made.corrected or {}).get(item.iri)
+                    stated = tuple(Statement(triple, item.support.confidence) for triple in corrected or ())
+                    proposed[item.iri] = stated or (_statement(item),)
+                else:
+                    rejected.setdefault(made.reason or f"as in {made.identifier}", []).append(item.iri)
+        outcomes = [self.accept_as(proposed, by, reason=reason)] if proposed else []
+        return (*outcomes, *(self.reject(items, by, reason=reason or why) for why, items in rejected.items()))
 
     def evidence_of(self, item: ReviewItem) -> set[Piece]:
         """The evidence by which an item's statement is in the graph."""
@@ -163,11 +207,14 @@ class _Deciding:
         self._unchanged: dict[NamedNode, State] = {}
         self._proposed: dict[NamedNode, tuple[Statement, ...]] = {}
         self._planned = Withdrawal()
+        self._withdrawn: list[tuple[NamedNode, NamedNode]] = []
+        self._restored: list[tuple[ReviewItem, NamedNode]] = []
+        self._again: dict[NamedNode, ReviewItem] = {}
         self._done: tuple[NamedNode, ...] = ()
 
     def choose(self, names: Sequence[NamedNode], allowed: Collection[State], verb: str) -> None:
         """Read the items of the decision, leaving out those in a state that does not allow it."""
-        self.items, self._unchanged = [], {}
+        self.items, self._unchanged, self._withdrawn = [], {}, []
         for name in dict.fromkeys(names):
             item = self._parent._review.get(name)
             if item.state in allowed:
@@ -177,6 +224,48 @@ class _Deciding:
             else:
                 self._unchanged[name] = item.state
 
+    def choose_latest(self, past: PastDecision) -> None:
+        """Read the items on which a decision is the last one. Raises `DecisionSettled`."""
+        self.items, self._unchanged = [], {}
+        for item in self._parent._review.items(past.items):
+            if item.decisions and item.decisions[-1].iri == past.iri and item.state is past.outcome:
+                self.items.append(item)
+            else:
+                self._unchanged[item.iri] = item.state
+        if not self.items:
+            raise DecisionSettled(past.identifier)
+
+    def restoring(self, past: PastDecision) -> Change:
+        """The change that takes back what a decision added, and adds again what it withdrew."""
+        parent = self._parent
+        review = parent._review
+        evidence = {piece for item in self.items for piece in parent._evidence.of_item(item.iri)}
+        for item in review.items(past.revived):
+            if item.state is State.SUPERSEDED:
+                evidence |= parent.evidence_of(item)
+                self._again[item.iri] = item
+        chosen = {item.iri for item in self.items}
+        for name, run in past.withdrawn:
+            if not any(parent._evidence.quads(run)):
+                continue  # Its document was removed since.
+            for item in review.items([name]) if name not in self._unchanged else ():
+                if item.iri in chosen or item.state is State.OPEN:
+                    self._restored.append((item, run))
+        if not self._restored:
+            return self.withdrawing(evidence)
+        # The gate judges both together: what is restored may be what others rest on.
+        self._planned = Withdrawal(evidence=frozenset(evidence))
+        self._proposed = {item.iri: (_statement(item),) for item, _ in self._restored}
+        gone = {piece.triple for piece in evidence}
+        return Change(
+            additions=tuple({item.triple: _statement(item) for item, _ in self._restored}.values()),
+            withdrawals=frozenset(t for t in gone if parent._evidence.about(t) <= evidence),
+            origin=Origin.EXTRACTED,
+            partial=True,
+            record=self._record_restored,
+            retract=self._retract_restored,
+        )
+
     def accepting(self, proposed: dict[NamedNode, tuple[Statement, ...]], *, whole: bool) -> Change:
         """The change that adds statements; with `whole`, all or nothing."""
         self._proposed = proposed
@@ -185,7 +274,7 @@ class _Deciding:
         corrected: set[Piece] = set()
         for item in self.items:
             if all(statement.triple != item.triple for statement in proposed[item.iri]):
-                corrected |= self._parent.evidence_of(item)
+                corrected |= self._evidence_leaving(item)
         self._planned = Withdrawal(evidence=frozenset(corrected))
         about = self._parent._evidence
         gone = {piece.triple for piece in corrected}
@@ -221,8 +310,10 @@ class _Deciding:
         refused = {
             item: tuple(v for statement in statements for v in reasons.get(statement.triple, ()))
             for item, statements in self._proposed.items()
-            if item not in self._done
+            if item not in self._done or self._restored
         }
+        if self._restored:
+            refused = {item: violations for item, violations in refused.items() if violations}
         return Outcome(
             decision=self._iri if self._done else None,
             done=self._done,
@@ -287,13 +378,61 @@ class _Deciding:
         yield from self._old_states()
         yield from self._parent._evidence.leaving(self._planned.evidence | self._shared())
 
+    def _record_restored(self, verdict: Verdict) -> Iterator[Quad]:
+        self._done = tuple(item.iri for item in self.items)
+        yield from self._decision()
+        accepted = {statement.triple for statement in verdict.accepted}
+        for item, run in self._restored:
+            if item.triple in accepted:
+                yield from evidence_quads(run, item.triple, item.support)
+                if item.iri not in self._done:
+                    yield quad(item.iri, UKG.status, State.SUPERSEDED.node)
+        for iri in self._again:
+            yield quad(iri, UKG.status, State.OPEN.node)
+
+    def _retract_restored(self, verdict: Verdict) -> Iterator[Quad]:
+        yield from self._old_states()
+        accepted = {statement.triple for statement in verdict.accepted}
+        for item, _ in self._restored:
+            if item.triple in accepted and item.iri not in self._done:
+                yield quad(item.iri, UKG.status, State.OPEN.node)
+        for iri in self._again:
+            yield quad(iri, UKG.status, State.SUPERSEDED.node)
+        yield from self._parent._evidence.leaving(self._planned.evidence)
+
+    def _evidence_leaving(self, item: ReviewItem) -> set[Piece]:
+        """The evidence of an item that the decision withdraws; the undo needs to know of it."""
+        found = self._parent.evidence_of(item)
+        runs = {self._parent._evidence.run_of(piece.reifier) for piece in found}
+        self._withdrawn += [(item.iri, run) for run in sorted(filter(None, runs), key=str)]
+        return found
+
+    def _effects(self) -> Iterator[Quad]:
+        """What an undo needs to know beside the items."""
+        withdrawn = [one for one in self._withdrawn if one[0] in self._done]
+        for rejection, supports in self._planned.fallen:
+            for one in supports:
+                origin = self._parent._withdrawals.origin(one.run)
+                withdrawn.append((item_iri(rejection.statement.triple, origin), one.run))
+        own = {item.iri: item.triple for item in self.items}
+        corrected = {
+            item: [statement.triple for statement in statements]
+            for item, statements in self._proposed.items()
+            if item in self._done and [s.triple for s in statements] != [own.get(item)]
+        }
+        yield from effect_quads(self._iri, withdrawn, (item.iri for item in self._planned.revived), corrected)
+
     def _record_withdrawn(self, verdict: Verdict) -> Iterator[Quad]:
         self._done = tuple(item.iri for item in self.items)
         yield from self._decision()
+        for iri in self._again:
+            yield quad(iri, UKG.status, State.OPEN.node)
         yield from self._parent._withdrawals.record(self._planned)
 
     def _retract_withdrawn(self, verdict: Verdict) -> Iterator[Quad]:
         yield from self._old_states()
+        for iri in self._again:
+            yield quad(iri, UKG.status, State.SUPERSEDED.node)
         yield from self._parent._withdrawals.retract(self._planned)
 
     def _old_states(self) -> Iterator[Quad]:
@@ -318,6 +457,8 @@ class _Deciding:
         if self._reason is not None:
             yield _said(self._iri, RDFS.comment, Literal(self._reason))
         yield from agent_quads(self._by, self._iri)
+        if self._outcome is not State.OPEN:
+            yield from self._effects()
         for item in self._done:
             yield _said(self._iri, PROV.used, item)
             yield Quad(item, UKG.decision, self._iri, REVIEW)

@@ -12,8 +12,10 @@ from datetime import UTC, datetime
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
+from curation.review_facets import Cause, causes, classes, confidences, item_of
 from curation.review_item import (
     PREFIX,
+    Comment,
     Decided,
     ReviewItem,
     RunOrigin,
@@ -35,7 +37,11 @@ from sparql.provenance.records import Run, Support
 
 @dataclass(frozen=True)
 class ReviewFilter:
-    """Which items; all given parts must match. `text` is searched in names, quotes and reasons."""
+    """Which items; all given parts must match. `text` is searched in names, quotes and reasons.
+
+    `class_` is a class of the statement's subject, in the graph or by the statement itself. An item without
+    a confidence is outside of any bounds of it. `group` identifies a cause (`curation.review_facets`).
+    """
 
     state: State | None = State.OPEN
     document: NamedNode | None = None
@@ -43,6 +49,15 @@ class ReviewFilter:
     predicate: NamedNode | None = None
     entity: NamedNode | None = None
     text: str | None = None
+    severity: NamedNode | None = None
+    component: NamedNode | None = None
+    source: str | None = None
+    class_: NamedNode | None = None
+    group: str | None = None
+    min_confidence: float | None = None
+    max_confidence: float | None = None
+    assignee: str | None = None
+    """The person, or "" for items that are assigned to nobody."""
 
 
 class ReviewQueue:
@@ -163,15 +178,32 @@ class ReviewQueue:
         narrowing = (
             (PROV.wasDerivedFrom, wanted.document),
             (UKG.predicate, wanted.predicate),
+            (DCTERMS.source, None if wanted.source is None else Literal(wanted.source)),
+            (UKG.assignee, Literal(wanted.assignee) if wanted.assignee else None),
         )
         for predicate, value in narrowing:
             if value is not None:
                 found &= self._subjects(predicate, value)
         if wanted.entity is not None:
             found &= self.about(wanted.entity)
-        if wanted.shape is not None:
-            results = self._subjects(SH.sourceShape, wanted.shape)
-            found &= {NamedNode(node.value.rpartition("/")[0]) for node in results}
+        if wanted.assignee == "":
+            found -= self._subjects(UKG.assignee, None)
+        of_violations = (
+            (SH.sourceShape, wanted.shape),
+            (SH.resultSeverity, wanted.severity),
+            (SH.sourceConstraintComponent, wanted.component),
+        )
+        for predicate, value in of_violations:
+            if value is not None:
+                found &= {item_of(result) for result in self._subjects(predicate, value)}
+        if wanted.group is not None:
+            found &= causes(self._store, found).get(wanted.group, Cause()).items
+        if wanted.class_ is not None:
+            found = {item for item in found if wanted.class_ in classes(self._store, item)}
+        low, high = wanted.min_confidence, wanted.max_confidence
+        if low is not None or high is not None:
+            sure = confidences(self._store, found)
+            found = {i for i, value in sure.items() if (low or 0) <= value <= (1 if high is None else high)}
         if wanted.text:
             found = {item for item in found if self._mentions(item, wanted.text.casefold())}
         dated = sorted(((self._text(item, DCTERMS.created), item.value) for item in found), reverse=True)
@@ -184,7 +216,7 @@ class ReviewQueue:
     def with_violations_about(self, node: NamedNode | BlankNode) -> set[NamedNode]:
         """The items with a violation about a node: as its focus, or as the offending value."""
         results = self._subjects(SH.focusNode, node) | self._subjects(SH.value, node)
-        return {NamedNode(result.value.rpartition("/")[0]) for result in results}
+        return {item_of(result) for result in results}
 
     def of_document(self, document: NamedNode) -> set[NamedNode]:
         """The items from a document."""
@@ -226,6 +258,8 @@ class ReviewQueue:
             subject_name=_literal(values, UKG.subjectName),
             object_name=_literal(values, UKG.objectName),
             decisions=tuple(sorted(decisions, key=lambda decision: decision.at)),
+            assignee=_literal(values, UKG.assignee),
+            comments=tuple(sorted(self._comments(values.get(UKG.comment, ())), key=lambda one: one.at)),
         )
 
     def occurrences(self, item: NamedNode) -> set[NamedNode]:
@@ -240,7 +274,16 @@ class ReviewQueue:
     def quads(self, item: NamedNode) -> Iterator[Quad]:
         """All quads of an item, to delete it."""
         yield from self.reasons_of(item)
+        for link in self._store.match_quads(item, UKG.comment, None, REVIEW):
+            if isinstance(link.object, NamedNode):
+                yield from self._store.match_quads(link.object, None, None, REVIEW)
         yield from self._store.match_quads(item, None, None, REVIEW)
+
+    def _comments(self, nodes: Iterable[Term]) -> Iterator[Comment]:
+        for node in nodes:
+            if isinstance(node, NamedNode):
+                parts = (RDFS.comment, DCTERMS.creator, DCTERMS.created)
+                yield Comment(*(self._text(node, predicate) for predicate in parts))
 
     def _violation(self, iri: NamedNode) -> Violation:
         values = {quad.predicate: quad.object for quad in self._store.match_quads(iri, None, None, REVIEW)}

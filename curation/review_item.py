@@ -58,6 +58,15 @@ class Decided:
 
 
 @dataclass(frozen=True)
+class Comment:
+    """What a person says about an item; `at` is an xsd:dateTime."""
+
+    text: str
+    by: str
+    at: str
+
+
+@dataclass(frozen=True)
 class ReviewItem:
     """One statement in the queue, with everything a person needs to decide.
 
@@ -79,6 +88,8 @@ class ReviewItem:
     subject_name: str | None = None
     object_name: str | None = None
     decisions: tuple[Decided, ...] = ()
+    assignee: str | None = None
+    comments: tuple[Comment, ...] = ()
 
     @property
     def identifier(self) -> str:

@@ -17,6 +17,7 @@ ServerError
 ├── BodyTooLarge        a request body over the limit
 ├── MalformedBody       a body that is not what its content type says, or not what is asked for
 ├── InvalidBody         a body with members missing or of the wrong form
+├── SelectionChanged    a bulk decision on another number of items than it expected
 ├── UnknownParameters   parameters that the address does not have
 ├── UnsupportedBody     a content type that this address does not read
 ├── IdempotencyKeyUnusable  an Idempotency-Key that is empty, too long or sent twice
@@ -221,6 +222,17 @@ class UnknownParameters(ServerError):
         self.problems = tuple((name, unknown_name("parameter", name, sorted(known))) for name in unknown)
         listed = "; ".join(message for _, message in self.problems)
         super().__init__(f"The request has parameters that this address does not take: {listed}.")
+
+
+class SelectionChanged(ServerError):
+    """A bulk decision whose items are not as many as the client expected."""
+
+    def __init__(self, expected: int, found: int) -> None:
+        self.expected, self.found = expected, found
+        super().__init__(
+            f"The selection has {found} items, not {expected}: nothing was decided. Look at the selection "
+            f"again, then send expect: {found}."
+        )
 
 
 class UnsupportedBody(ServerError):

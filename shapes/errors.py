@@ -5,6 +5,8 @@ ShapesError
 ├── ShapeMalformed
 ├── ReviewItemUnknown
 ├── ReviewItemDecided    a decision on an item that is not open for it
+├── DecisionUnknown
+├── DecisionSettled      an undo of a decision whose items were all decided again, or are gone
 ├── ReasonNeeded         a rejection without a reason
 ├── ProposalUnknown
 ├── ProposalDecided      a decision on a proposal that is not open for it
@@ -59,6 +61,23 @@ class ReviewItemDecided(ShapesError):
         else:
             advice = "reopen it first"
         super().__init__(f"Review item {item} is {state}: {advice}.")
+
+
+class DecisionUnknown(ShapesError):
+    """A decision on review items that was never made."""
+
+    def __init__(self, decision: str) -> None:
+        super().__init__(f"There is no decision {decision}. List them with GET /review/decisions.")
+
+
+class DecisionSettled(ShapesError):
+    """A decision that is no longer the last one on any of its items."""
+
+    def __init__(self, decision: str) -> None:
+        super().__init__(
+            f"Decision {decision} is not the last one on any of its items: they were decided again, or are "
+            "gone with their document. Undo the later decision first."
+        )
 
 
 class ProposalUnknown(ShapesError):

@@ -27,11 +27,12 @@ def validation_report(rejections: Iterable[Rejection]) -> list[Triple]:
     for violation in violations:
         result = BlankNode()
         triples.append(Triple(report, SH.result, result))
-        triples += _result(result, violation)
+        triples += result_triples(result, violation)
     return triples
 
 
-def _result(result: BlankNode, violation: Violation) -> Iterator[Triple]:
+def result_triples(result: NamedNode | BlankNode, violation: Violation) -> Iterator[Triple]:
+    """One validation result (SHACL, 3.6.2)."""
     yield Triple(result, RDF.type, SH.ValidationResult)
     yield Triple(result, SH.focusNode, violation.focus)
     yield Triple(result, SH.resultSeverity, violation.severity)
@@ -44,7 +45,7 @@ def _result(result: BlankNode, violation: Violation) -> Iterator[Triple]:
     yield from _path(result, violation.path)
 
 
-def _path(result: BlankNode, path: str | None) -> Iterator[Triple]:
+def _path(result: NamedNode | BlankNode, path: str | None) -> Iterator[Triple]:
     """The path of a result; see ``shapes.paths.text`` for how it is written."""
     if path is None or path.count("://") > 1:
         return

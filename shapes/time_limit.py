@@ -1,8 +1,8 @@
 """The time limit of one judgment: a shape's query can join everything with everything.
 
 The engines call `check_time` wherever their work can multiply: at every node, at every row of a join, at
-every triple that a query reads. A single step (such as a regular expression that backtracks endlessly) is not
-interrupted; a dry run of new rules therefore runs in a process of its own (`shapes.authoring.dry_run`).
+every triple that a query reads; what is left is the timeout of a regular expression. Any other step is not
+interrupted: a dry run of new rules therefore runs in a process of its own (`shapes.authoring.dry_run`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from sparql.model.errors import JudgingTimeout, StoreClosing
 
@@ -75,6 +75,26 @@ def check_time(shape: str | None = None) -> None:
         raise JudgingTimeout(judgment.limit.seconds, judgment.shape)
     if now > judgment.limit.end:
         raise StoreClosing
+
+
+def remaining_s() -> float | None:
+    """How many seconds the running judgment of this thread has left, for a step with a timeout of its own.
+
+    At least a millisecond; None when there is no limit.
+    """
+    judgment = _current.judgment
+    if judgment is None:
+        return None
+    end = min(judgment.deadline, judgment.limit.end)
+    return None if end == math.inf else max(end - monotonic(), 0.001)
+
+
+def end_judgment() -> NoReturn:
+    """A step of the running judgment reached its timeout: raise what `check_time` would."""
+    check_time()
+    judgment = _current.judgment
+    assert judgment is not None, "without a judgment there is no timeout"
+    raise JudgingTimeout(judgment.limit.seconds, judgment.shape)
 
 
 def checked(rows: Iterable[Row]) -> Iterator[Row]:

@@ -1,4 +1,9 @@
-"""What all tests share: whether properties are tried with the same cases each time."""
+"""What all tests share: cases of properties, and an environment in which processes and clients start fast."""
+
+import gc
+import os
+import sys
+from pathlib import Path
 
 from hypothesis import settings
 
@@ -7,3 +12,18 @@ from hypothesis import settings
 settings.register_profile("everyday", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile("everyday")
+
+# The tests start hundreds of processes: where the environment forbids to keep compiled modules, each of them
+# would compile some hundred files.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+# A folder without certificates: all servers are on this machine and speak plain HTTP, and each new client of
+# httpx would read all certificates, 15 to 30 ms of CPU time.
+os.environ.pop("SSL_CERT_FILE", None)
+os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "data")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the modules and tests, some million objects, out of each later search for garbage."""
+    gc.collect()
+    gc.freeze()

@@ -22,6 +22,8 @@ class Request:
     numbers: int = 1
     update: bool = False
     accept: str = "application/sparql-results+json"
+    gzip: bool = False
+    """Whether the client takes compressed answers."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ def measure(
         "method": "POST" if request.update else "GET",
         "more": json.dumps("".join(f"&{name}={quote(value)}" for name, value in parameters.items())),
         "accept": json.dumps(request.accept),
+        "encoding": json.dumps("gzip" if request.gzip else "identity"),
         "kind": "update" if request.update else "query",
         "run": random.randrange(1_000_000_000),
     }
@@ -95,7 +98,7 @@ function request()
     local number = "%(kind)s" == "update" and "%(run)d-" .. sent or math.random(0, %(numbers)d - 1)
     text = text .. number .. %(last)s
   end
-  local headers = {["Accept"] = %(accept)s}
+  local headers = {["Accept"] = %(accept)s, ["Accept-Encoding"] = %(encoding)s}
   if "%(method)s" == "GET" then
     return wrk.format("GET", wrk.path .. "?%(kind)s=" .. text .. %(more)s, headers)
   end

@@ -7,7 +7,7 @@ import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx
 
@@ -21,7 +21,10 @@ Open = Callable[[], AbstractContextManager[Server]]
 
 @dataclass(frozen=True)
 class Task:
-    """A request from so many clients for so many seconds; `in_bytes`: what counts is MB, not answers."""
+    """A request from so many clients for so many seconds.
+
+    `in_bytes`: what counts is MB before compression, not answers.
+    """
 
     request: Request
     clients: int
@@ -78,6 +81,7 @@ def fresh(start: Callable[[], Server]) -> Iterator[Server]:
 def compare(opens: Sequence[Open], tasks: Sequence[Task], rounds: int, *, warm_with: str) -> list[Compared]:
     """All tasks in so many rounds, in which servers take turns to begin; all have answered `warm_with`."""
     found: list[tuple[list[Measured], ...]] = [tuple([] for _ in opens) for _ in tasks]
+    expansions: dict[tuple[int, Task], float] = {}
     for number in range(rounds):
         print(f"round {number + 1} of {rounds}, load average {load_average()}", file=sys.stderr, flush=True)
         order = list(range(len(opens)))[:: -1 if number % 2 else 1]
@@ -88,8 +92,23 @@ def compare(opens: Sequence[Open], tasks: Sequence[Task], rounds: int, *, warm_w
                 httpx.get(servers[place].query_url, params=parameters, timeout=300).raise_for_status()
             for task, done in zip(tasks, found, strict=True):
                 for place in order:
-                    done[place].append(_measured(servers[place], task))
+                    measured = _measured(servers[place], task)
+                    if task.in_bytes and task.request.gzip:
+                        if (place, task) not in expansions:
+                            expansions[place, task] = _expansion(servers[place], task.request)
+                        expansion = expansions[place, task]
+                        measured = replace(measured, mb_per_second=measured.mb_per_second * expansion)
+                    done[place].append(measured)
     return [Compared(task, done) for task, done in zip(tasks, found, strict=True)]
+
+
+def _expansion(server: Server, request: Request) -> float:
+    """The size of an answer by its size as it is sent to a client that takes gzip."""
+    parameters = {"query": request.text, **server.parameters}
+    headers = {"Accept": request.accept, "Accept-Encoding": "gzip"}
+    with httpx.stream("GET", server.query_url, params=parameters, headers=headers, timeout=600) as answer:
+        size = sum(map(len, answer.iter_bytes()))
+        return size / answer.num_bytes_downloaded
 
 
 def _measured(server: Server, task: Task) -> Measured:

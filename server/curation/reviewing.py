@@ -2,22 +2,66 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pydantic import Field
+from pyoxigraph import BlankNode, NamedNode, Triple
+from pyoxigraph import Literal as RdfLiteral
 
+from curation.decision_history import DecisionHistory, named_decision
 from curation.decisions import Outcome, Reviewer
-from curation.review import ReviewFilter
+from curation.review import ReviewFilter, named_item
+from curation.review_facets import Cause, causes, facets
 from curation.review_item import ReviewItem, State
-from server.errors import InvalidBody
+from curation.review_notes import ReviewNotes
+from server.curation.review_export import csv_of, report_of
+from server.errors import InvalidBody, SelectionChanged
 from server.http.pages import page
 from server.http.reporting.statements import review_json, statement_json, violation_json
+from server.message import Message
 from server.runtime.context import Services
 from sparql.model.change import Statement
+from sparql.model.source import Term
+from sparql.model.vocabulary import RDF, SH, UKG
 from sparql.provenance.records import RECORD
 
+MOST_AT_ONCE = 1000
+"""The most items of one bulk decision."""
+_MOST_UNCOUNTED = 20
+"""A bulk decision on more items has to give their number."""
+_MOST_VALUES = 100
 _SIMILAR = 5
 _DOCUMENT = RECORD.term("document/").value
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What is replaced in statements: the property, the class that is stated, the value, or its datatype."""
+
+    predicate: NamedNode | None = None
+    class_: NamedNode | None = None
+    value: NamedNode | BlankNode | RdfLiteral | None = None
+    datatype: NamedNode | None = None
+
+    @property
+    def needs(self) -> str:
+        """What it fits, for a message about what it does not fit."""
+        if self.class_ is not None:
+            return "a class replaces that of a statement with rdf:type; it"
+        return "a datatype replaces that of a literal; it"
+
+    def applied(self, triple: Triple) -> Triple | None:
+        """The corrected statement; None where there is nothing to correct."""
+        value = triple.object if self.value is None else self.value
+        if self.class_ is not None:
+            if triple.predicate != RDF.type:
+                return None
+            value = self.class_
+        if self.datatype is not None:
+            if not isinstance(value, RdfLiteral):
+                return None
+            value = RdfLiteral(value.value, datatype=self.datatype)
+        return Triple(triple.subject, self.predicate or triple.predicate, value)
 
 
 @dataclass(frozen=True)
@@ -55,10 +99,6 @@ class ReviewService:
         self._decisions = services.decisions
         self._services = services
 
-    def find(self, wanted: ReviewFilter) -> list[NamedNode]:
-        """The items that a filter selects, newest first."""
-        return self._review.find(wanted)
-
     def page(self, wanted: ReviewFilter, offset: int, limit: int) -> dict[str, Any]:
         """One page of items, newest first, with the total."""
         found = self._review.find(wanted)
@@ -67,6 +107,72 @@ class ReviewService:
             return next((review_json(item) for item in self._review.items([iri])), None)
 
         return page("items", found, offset, limit, tell)
+
+    def facets(self, wanted: ReviewFilter) -> dict[str, Any]:
+        """The values that items of a filter have, with their numbers; the most frequent first."""
+        found = self._review.find(wanted)
+        counted = facets(self._services.store, found)
+
+        def tell(value: Term | str) -> str:
+            if isinstance(value, str):
+                return value
+            text = value.value if isinstance(value, NamedNode | RdfLiteral) else str(value)
+            return text.removeprefix(SH.iri) if value in (SH.Violation, SH.Warning, SH.Info) else text
+
+        def order(pair: tuple[str, int]) -> tuple[int, str]:
+            return (-pair[1], pair[0])
+
+        values = {
+            name: sorted(((tell(v), n) for v, n in c.items()), key=order) for name, c in counted.items()
+        }
+        values["status"] = [
+            (State.of(UKG.term(v.removeprefix(UKG.iri))).value, n) for v, n in values["status"]
+        ]
+        return {
+            "total": len(found),
+            "facets": {
+                name: [{"value": value, "items": number} for value, number in pairs[:_MOST_VALUES]]
+                for name, pairs in values.items()
+            },
+        }
+
+    def groups(self, wanted: ReviewFilter, offset: int, limit: int) -> dict[str, Any]:
+        """The causes by which the items of a filter wait, most items first."""
+        found = causes(self._services.store, self._review.find(wanted))
+
+        def tell(pair: tuple[str, Cause]) -> dict[str, Any]:
+            name, cause = pair
+            return {
+                "group": name,
+                "items": len(cause.items),
+                "shape": cause.shape.value if cause.shape else None,
+                "component": cause.component.value if cause.component else None,
+                "path": cause.path,
+                "severity": cause.severity.value.removeprefix(SH.iri) if cause.severity else None,
+                "example": cause.message,
+            }
+
+        return page("groups", tuple(found.items()), offset, limit, tell)
+
+    def selected(
+        self, items: Sequence[str] | None, wanted: ReviewFilter | None, expect: int | None
+    ) -> tuple[list[NamedNode], int]:
+        """The items of a bulk decision, at most `MOST_AT_ONCE`, and how many more there are.
+
+        Raises `InvalidBody` where the number is missing, and `SelectionChanged` where it is another one.
+        """
+        if wanted is not None:
+            found = self._review.find(wanted)
+        else:
+            found = list(dict.fromkeys(named_item(item) for item in items or ()))
+        if expect is None and len(found) > _MOST_UNCOUNTED:
+            told = (
+                f"{len(found)} items are selected; above {_MOST_UNCOUNTED}, send their number to confirm it"
+            )
+            raise InvalidBody([("expect", told)])
+        if expect is not None and expect != len(found):
+            raise SelectionChanged(expect, len(found))
+        return found[:MOST_AT_ONCE], max(0, len(found) - MOST_AT_ONCE)
 
     def show(self, iri: NamedNode) -> dict[str, Any]:
         """One item, with the entities that its names may mean. Raises `ReviewItemUnknown`."""
@@ -87,7 +193,73 @@ class ReviewService:
             outcome = self._decisions.reject(items, by, reason=reason or "")
         else:
             outcome = self._decisions.reopen(items, by, reason=reason)
-        return DecisionReport(outcome, tuple(self._review.get(iri) for iri in outcome.done), outcome.refused)
+        return self._report(outcome)
+
+    def history(self, offset: int, limit: int) -> dict[str, Any]:
+        """One page of the decisions that were made, newest first."""
+        decisions = DecisionHistory(self._services.store)
+
+        def tell(iri: NamedNode) -> dict[str, Any]:
+            made = decisions.get(iri)
+            return {
+                "id": made.identifier,
+                "iri": iri.value,
+                "outcome": made.outcome.value,
+                "by": made.by,
+                "at": made.at,
+                "reason": made.reason,
+                "items": len(made.items),
+            }
+
+        return page("decisions", decisions.find(), offset, limit, tell)
+
+    def undo(self, decision: str, by: Reviewer, reason: str | None = None) -> dict[str, Any]:
+        """Undo a decision. Raises `DecisionUnknown` and `DecisionSettled`."""
+        outcomes = self._decisions.undo(named_decision(decision), by, reason=reason)
+        told = [self._report(outcome).json() for outcome in outcomes]
+        lists = ("items", "refused", "unchanged", "fallen", "revived")
+        return told[-1] | {name: [one for part in told for one in part[name]] for name in lists}
+
+    def assign(self, items: Sequence[NamedNode], assignee: str | None) -> None:
+        """Assign items to a person, or to nobody. Raises `ReviewItemUnknown`."""
+        self._notes().assign(items, assignee)
+
+    def comment(self, iri: NamedNode, text: str, by: Reviewer) -> dict[str, Any]:
+        """Add a comment to an item, and return the item. Raises `ReviewItemUnknown`."""
+        self._notes().comment(iri, text, by)
+        return review_json(self._review.get(iri))
+
+    def _notes(self) -> ReviewNotes:
+        return ReviewNotes(self._services.store, self._services.writer, self._review)
+
+    def export(self, wanted: ReviewFilter, form: Literal["csv", "shacl"]) -> str | bytes:
+        """The items of a filter as a file, newest first: a table, or a validation report in Turtle."""
+        items = self._review.items(self._review.find(wanted))
+        return csv_of(items) if form == "csv" else report_of(items)
+
+    def correct(
+        self, items: Sequence[NamedNode], correction: Correction, by: Reviewer, reason: str | None = None
+    ) -> DecisionReport:
+        """Accept items with the same correction of their statements, as far as the gate accepts them.
+
+        Raises `InvalidBody` where the correction does not fit a statement; nothing is decided then.
+        """
+        proposed = {}
+        unfit = []
+        for iri in items:
+            item = self._review.get(iri)
+            triple = correction.applied(item.triple)
+            if triple is None:
+                unfit.append(item.identifier)
+            else:
+                proposed[iri] = (Statement(triple, item.support.confidence),)
+        if unfit:
+            told = f"does not fit {len(unfit)} of {len(items)} statements, such as that of item {unfit[0]}"
+            raise InvalidBody([("correction", f"{correction.needs} {told}")])
+        return self._report(self._decisions.accept_as(proposed, by, reason=reason))
+
+    def _report(self, outcome: Outcome) -> DecisionReport:
+        return DecisionReport(outcome, tuple(self._review.items(outcome.done)), outcome.refused)
 
     def _json(self, item: ReviewItem) -> dict[str, Any]:
         similar = {
@@ -102,7 +274,7 @@ class ReviewService:
 
     def _similar(self, node: Any, name: str | None) -> list[dict[str, Any]]:
         """Existing entities whose names are like that of one end of a statement, best first."""
-        if isinstance(node, Literal | Triple):
+        if isinstance(node, RdfLiteral | Triple):
             return []
         if isinstance(node, NamedNode):
             entries = self._services.labels.entries_of(node)
@@ -121,30 +293,60 @@ class ReviewService:
         return list(found.values())[:_SIMILAR]
 
 
-def filter_of(
-    status: str,
-    document: str | None = None,
-    shape: str | None = None,
-    predicate: str | None = None,
-    entity: str | None = None,
-    text: str | None = None,
-) -> ReviewFilter:
-    """A filter from what a client sent. Raises `InvalidBody` for what is neither a state nor an IRI."""
-    if status not in (*State, "any"):
-        raise InvalidBody([("status", f"'{status}' is none of {', '.join((*State, 'any'))}")])
+class FilterJson(Message):
+    """Which items; the same parts as the parameters of `GET /review`."""
+
+    status: Literal["open", "accepted", "rejected", "superseded", "any"] = "open"
+    document: str | None = None
+    shape: str | None = None
+    predicate: str | None = None
+    entity: str | None = None
+    text: str | None = None
+    severity: Literal["Violation", "Warning", "Info"] | None = None
+    component: str | None = None
+    source: str | None = None
+    class_: str | None = Field(None, alias="class")
+    group: str | None = None
+    min_confidence: float | None = Field(None, ge=0, le=1)
+    max_confidence: float | None = Field(None, ge=0, le=1)
+    assignee: str | None = None
+
+
+def filter_of(sent: FilterJson) -> ReviewFilter:
+    """A filter from what a client sent. Raises `InvalidBody` for what is no IRI."""
+
+    def iri(name: str, text: str | None) -> NamedNode | None:
+        return None if text is None else iri_of(name, text)
+
     return ReviewFilter(
-        state=None if status == "any" else State(status),
-        document=None if document is None else document_iri(document),
-        shape=None if shape is None else _iri("shape", shape),
-        predicate=None if predicate is None else _iri("predicate", predicate),
-        entity=None if entity is None else _iri("entity", entity),
-        text=text,
+        state=None if sent.status == "any" else State(sent.status),
+        document=None if sent.document is None else document_iri(sent.document),
+        shape=iri("shape", sent.shape),
+        predicate=iri("predicate", sent.predicate),
+        entity=iri("entity", sent.entity),
+        text=sent.text,
+        severity=None if sent.severity is None else SH.term(sent.severity),
+        component=None if sent.component is None else _component(sent.component),
+        source=sent.source,
+        class_=iri("class", sent.class_),
+        group=sent.group,
+        min_confidence=sent.min_confidence,
+        max_confidence=sent.max_confidence,
+        assignee=sent.assignee,
     )
 
 
 def document_iri(identifier: str) -> NamedNode:
     """A document by its identifier or its whole IRI."""
-    return _iri("document", identifier if "://" in identifier else _DOCUMENT + identifier)
+    return iri_of("document", identifier if "://" in identifier else _DOCUMENT + identifier)
+
+
+def _component(name: str) -> NamedNode:
+    """A component by its IRI, or by its name in SHACL or in the system vocabulary."""
+    if ":" in name:
+        return iri_of("component", name)
+    full = SH.iri if name.endswith("ConstraintComponent") else UKG.iri
+    return iri_of("component", full + name)
 
 
 def identifier(item: NamedNode) -> str:
@@ -152,7 +354,8 @@ def identifier(item: NamedNode) -> str:
     return item.value.rpartition("/")[2]
 
 
-def _iri(name: str, text: str) -> NamedNode:
+def iri_of(name: str, text: str) -> NamedNode:
+    """The IRI that a client sent as a member. Raises `InvalidBody`."""
     try:
         return NamedNode(text)
     except ValueError as error:

@@ -38,7 +38,7 @@ _DUMP_TIMEOUT_S = 3600.0
 _SMALL_BYTES = 64 * 2**20
 _GROWN = 1.25
 """A bulk load that lets the store grow by more than this factor ends with compacting its files."""
-_OBJECTS = 200_000
+_OBJECTS = 1_000_000
 Say = Callable[[str], None]
 """LoadResult what is being done now, where that takes long."""
 

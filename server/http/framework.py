@@ -30,17 +30,13 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
         version=version("urbankg"),
         description="Text in, SHACL-gated and RCC8-related graph out, SPARQL over it.",
     )
-    # These read their parameters by themselves.
+    known, opened = Depends(known_parameters), Depends(services.opened)
+    # The first of these read their parameters by themselves; the next ones need only the store, or wait by
+    # themselves where they write.
     routers = [sparql.router(services, services.updates, services.admission), store.router(services)]
     routers += [health.router(services, readiness), api_page.router(services)]
     routers += [page.router(services), access.router(services)]
-    for router in routers:
-        app.include_router(router)
-    known = Depends(known_parameters)
-    # These need only the store, or wait by themselves where they write.
-    for part in (changes, models, traces, ontologies):
-        routers.append(part.router(services))
-        app.include_router(routers[-1], dependencies=[known])
+    routers += [part.router(services, known) for part in (changes, models, traces, ontologies)]
     for part in (
         extractions,
         held,
@@ -57,13 +53,14 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
         storage,
         rules,
     ):
-        routers.append(part.router(services))
-        app.include_router(routers[-1], dependencies=[known, Depends(services.opened)])
+        routers.append(part.router(services, known, opened))
+    for router in routers:
+        # Not included: the framework would make each route anew, with the first request.
+        app.router.routes.extend(router.routes)
     problems.install(app)
     complete(app)
-    routes = [*app.routes, *(route for router in routers for route in router.routes)]
     rate = services.settings.requests_per_second
-    limited = RateLimit(Compression(Methods(app, routes)), rate, services.clients)
+    limited = RateLimit(Compression(Methods(app, app.routes)), rate, services.clients)
     # Around all that answers, so that errors carry the headers too.
     return CrossOriginHeaders(
         RefuseWhileDraining(limited, services.draining), CrossOrigin(services.settings.page_origins)

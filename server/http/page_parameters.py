@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Query, params
 from fastapi.dependencies.models import Dependant
 from starlette.requests import Request
 
@@ -11,6 +11,8 @@ from server.errors import UnknownParameters
 from server.http.access.guard import refuse_key_in_address
 
 Offset = Annotated[int, Query(ge=0, le=10**9)]
+Needed = params.Depends
+"""What all routes of a router depend on."""
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _MOST = 64
 """How many updates are committed together at most."""
+_TURNS = 4
+"""Of eight clients, half are in a batch without these turns: then an update takes 143 us of CPU, not 119."""
 OUTCOME = "update_outcome"
 """Key in the state of a request for the outcome of its update, if that was executed already."""
 _LONG = 16_384
@@ -217,6 +219,17 @@ class Updates:
 
     def _end(self) -> None:
         """The thread is free again."""
+        self._begin_after(_TURNS)
+
+    def _begin_after(self, turns: int) -> None:
+        """Begin the next batch after so many turns of the event loop, at once if it is full.
+
+        In these turns the last answers are sent, and their clients send the next updates: larger batches
+        take less time for each.
+        """
+        if turns and len(self._waiting) < _MOST and not self._closed:
+            asyncio.get_running_loop().call_soon(self._begin_after, turns - 1)
+            return
         self._busy = False
         self._begin()
 

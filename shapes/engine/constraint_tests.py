@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import rdflib
+import regex
 from pyoxigraph import BlankNode, Literal, NamedNode
 from rdflib.collection import Collection
 from rdflib.namespace import SH
@@ -16,6 +17,7 @@ from rdflib.namespace import SH
 from shapes.engine.literal_tests import Unsure, has_datatype, order
 from shapes.engine.node_table import ValuesTest, ValueTest
 from shapes.engine.reading import Reading
+from shapes.engine.regular_expressions import RegularExpression
 from shapes.paths import Path
 from shapes.terms import to_oxigraph
 from sparql.model.source import Term
@@ -126,25 +128,22 @@ def _max_length(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path
 def _pattern(
     graph: rdflib.Graph, node: rdflib.term.Node, value: rdflib.term.Node, path: Path | None
 ) -> ValuesTest:
-    flags = re.NOFLAG
     given = sorted({str(flag).lower() for flag in graph.objects(node, SH.flags)})
     if len(given) > 1:
         raise NotCompiled
-    for letter, flag in (("i", re.IGNORECASE), ("m", re.MULTILINE)):
-        if given and letter in given[0]:
-            flags |= flag
+    flags = "".join(letter for letter in "im" if given and letter in given[0])
     try:
-        compiled = re.compile(str(value), flags)
-    except re.error as error:
+        compiled = RegularExpression(str(value), flags)
+    except regex.error as error:
         raise NotCompiled from error
     # Equivalent, but a search would try an anchored pattern at every character of a long text.
     search = compiled.match if is_anchored(str(value), flags) else compiled.search
     return _each(lambda v: _has_text(v) and search(v.value) is not None)  # type: ignore[union-attr]
 
 
-def is_anchored(pattern: str, flags: int) -> bool:
+def is_anchored(pattern: str, flags: str = "") -> bool:
     """Whether a pattern matches at the beginning of a text or nowhere, where that is easy to decide."""
-    if not pattern.startswith("^") or flags & re.MULTILINE or "(?" in pattern.replace("(?:", ""):
+    if not pattern.startswith("^") or "m" in flags or "(?" in pattern.replace("(?:", ""):
         return False
     # Alternatives inside brackets share the anchor; one outside would have none.
     bare = _CHARACTER_CLASS.sub("", _ESCAPE.sub("x", pattern))

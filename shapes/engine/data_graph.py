@@ -18,6 +18,7 @@ from rdflib.plugins.sparql.sparql import Query, QueryContext
 from rdflib.store import Store as RdflibStore
 
 from shapes.engine.prefixed import PrefixedNames
+from shapes.engine.regular_expressions import limit_expressions
 from shapes.terms import to_oxigraph, to_rdflib
 from shapes.time_limit import check_time, checked
 from sparql.model.source import Term, TripleSource
@@ -58,7 +59,7 @@ class DataGraph(rdflib.Graph):
 
 @lru_cache(maxsize=512)
 def _prepared(text: str, namespaces: tuple[tuple[str, Any], ...]) -> Query:
-    return prepareQuery(text, initNs=dict(namespaces))
+    return limit_expressions(prepareQuery(text, initNs=dict(namespaces)))
 
 
 def _checking_time(context: QueryContext, part: CompValue) -> Any:

@@ -86,6 +86,13 @@ def gate() -> ShapesGate:
     return ShapesGate(load_shapes(SHIPPED_SHAPES))
 
 
+def own_gate(gate: ShapesGate) -> ShapesGate:
+    """A gate for one server, which sets it as its settings say; the engines are those of the given one."""
+    own = copy(gate)
+    own._engines._made = gate._engines.made()
+    return own
+
+
 @pytest.fixture(scope="session")
 def started_folder(tmp_path_factory: pytest.TempPathFactory, schema: Schema, gate: ShapesGate) -> Path:
     """The folder of a server that was started and stopped: it holds the ontology and nothing else."""
@@ -93,7 +100,7 @@ def started_folder(tmp_path_factory: pytest.TempPathFactory, schema: Schema, gat
 
     async def start() -> None:
         settings = settings_of(data=folder, readers=1)
-        async with build(settings, model=RecordedModel(), schema=schema, gate=copy(gate)) as services:
+        async with build(settings, model=RecordedModel(), schema=schema, gate=own_gate(gate)) as services:
             await services.opened()
 
     asyncio.run(start())
@@ -116,7 +123,7 @@ async def services(
     new_folder: Callable[[Path], Path],
 ) -> AsyncIterator[Services]:
     settings = settings_of(data=new_folder(tmp_path / "data"), readers=1)
-    async with build(settings, model=model, schema=schema, gate=copy(gate)) as services:
+    async with build(settings, model=model, schema=schema, gate=own_gate(gate)) as services:
         # What opens beside the first answers commits the ontology: tests begin after that.
         await services.opened()
         yield services
@@ -140,7 +147,7 @@ async def shared_services(
     The tests run in its event loop: `pytestmark = pytest.mark.asyncio(loop_scope="module")`.
     """
     settings = settings_of(data=new_folder(tmp_path_factory.mktemp("shared") / "data"), readers=1)
-    async with build(settings, model=shared_model, schema=schema, gate=copy(gate)) as services:
+    async with build(settings, model=shared_model, schema=schema, gate=own_gate(gate)) as services:
         await services.opened()
         yield services
 

@@ -1,4 +1,4 @@
-"""`urbankg review list | show | accept | reject | reopen`: the review queue.
+"""`urbankg review list | show | accept | reject | reopen | decisions | undo`: the review queue.
 
 On a folder that a server holds, the commands call that server.
 """
@@ -16,7 +16,7 @@ from curation.review import named_item
 from server.cli.invocation import settings_of, show_from_either
 from server.cli.options import AsJson, By, Config, Data, Limit, Offset, Reason
 from server.cli.output import print_json, stderr
-from server.curation.reviewing import ReviewService, filter_of
+from server.curation.reviewing import FilterJson, ReviewService, filter_of
 from server.http.bodies import check, parse_json
 from server.http.reporting.decisions import AcceptRequest
 from server.http.reporting.statements import statement_of
@@ -31,6 +31,10 @@ Shape = Annotated[str | None, typer.Option(help="IRI of a shape that was broken.
 Predicate = Annotated[str | None, typer.Option(help="IRI of the statement's property.")]
 Entity = Annotated[str | None, typer.Option(help="IRI of the statement's subject or object.")]
 Text = Annotated[str | None, typer.Option(help="Words in names, quotes, replies or reasons.")]
+Expect = Annotated[
+    int | None,
+    typer.Option(help="How many items are decided; needed above 20, and nothing is if it is wrong."),
+]
 
 
 @review_app.command("list")
@@ -44,16 +48,23 @@ def list_items(
     predicate: Predicate = None,
     entity: Entity = None,
     text: Text = None,
+    severity: Annotated[str | None, typer.Option(help="Violation, Warning or Info.")] = None,
+    component: Annotated[str | None, typer.Option(help="IRI or name of a constraint component.")] = None,
+    source: Annotated[str | None, typer.Option(help="The client's name of the source.")] = None,
+    class_: Annotated[str | None, typer.Option("--class", help="IRI of a class of the subject.")] = None,
+    assignee: Annotated[str | None, typer.Option(help="A person; empty for nobody.")] = None,
+    group: Annotated[str | None, typer.Option(help="Identifier of a cause.")] = None,
     offset: Offset = 0,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
     """The waiting items, newest first."""
     settings = settings_of(context, data=data, config=config).settings
-    wanted = filter_of(status, document, shape, predicate, entity, text)
-
-    sent = {"status": status, "document": document, "shape": shape, "predicate": predicate}
-    sent |= {"entity": entity, "text": text, "offset": str(offset), "limit": str(limit)}
+    sent = {"status": status, "document": document, "shape": shape, "predicate": predicate, "entity": entity}
+    sent |= {"text": text, "severity": severity, "component": component, "source": source, "class": class_}
+    sent |= {"group": group, "assignee": assignee}
+    wanted = filter_of(check({n: v for n, v in sent.items() if v is not None}, FilterJson))
+    sent |= {"offset": str(offset), "limit": str(limit)}
     parameters = {name: value for name, value in sent.items() if value is not None}
     show_from_either(
         settings,
@@ -91,6 +102,7 @@ def accept(
     config: Config = None,
     reason: Reason = None,
     by: By = None,
+    expect: Expect = None,
     statements: Annotated[
         Path | None,
         typer.Option(help="JSON file with a list of statements that replace that of the (single) item."),
@@ -100,7 +112,7 @@ def accept(
 ) -> None:
     """Accept statements, through the gate again; several items are judged together."""
     if statements is None:
-        _decide(context, "accept", items, data, config, reason, by, text, as_json)
+        _decide(context, "accept", items, data, config, reason, by, text, as_json, expect)
         return
     if not items or len(items) != 1:
         raise typer.BadParameter("Give exactly one item with --statements.")
@@ -134,11 +146,12 @@ def reject(
     config: Config = None,
     reason: Reason = None,
     by: By = None,
+    expect: Expect = None,
     text: Text = None,
     as_json: AsJson = False,
 ) -> None:
     """Reject statements; one with only a warning is deleted from the graph."""
-    _decide(context, "reject", items, data, config, reason, by, text, as_json)
+    _decide(context, "reject", items, data, config, reason, by, text, as_json, expect)
 
 
 @review_app.command()
@@ -149,10 +162,60 @@ def reopen(
     config: Config = None,
     reason: Reason = None,
     by: By = None,
+    expect: Expect = None,
     as_json: AsJson = False,
 ) -> None:
     """Undo decisions; statements that they accepted are deleted from the graph and wait again."""
-    _decide(context, "reopen", items, data, config, reason, by, None, as_json)
+    _decide(context, "reopen", items, data, config, reason, by, None, as_json, expect)
+
+
+@review_app.command()
+def decisions(
+    context: typer.Context,
+    data: Data = None,
+    config: Config = None,
+    offset: Offset = 0,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """The decisions that were made, newest first."""
+
+    def shown(found: dict[str, Any]) -> int:
+        if as_json:
+            return print_json(found)
+        for one in found["decisions"]:
+            print(
+                one["id"], one["at"], one["outcome"], one["items"], one["by"], one["reason"] or "", sep="\t"
+            )
+        return 0
+
+    show_from_either(
+        settings_of(context, data=data, config=config).settings,
+        lambda server: server.get("/review/decisions", {"offset": str(offset), "limit": str(limit)}),
+        lambda services: ReviewService(services).history(offset, limit),
+        shown,
+        opening=Services.reading,
+    )
+
+
+@review_app.command()
+def undo(
+    context: typer.Context,
+    decision: Annotated[str, typer.Argument(help="Identifier of a decision.")],
+    data: Data = None,
+    config: Config = None,
+    reason: Reason = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Undo a decision on all of its items that were not decided again since."""
+    who = by or account()
+    show_from_either(
+        settings_of(context, data=data, config=config).settings,
+        lambda server: server.post(f"/review/decisions/{decision}/undo", {"reason": reason, "by": who}),
+        lambda services: ReviewService(services).undo(decision, Reviewer(who), reason),
+        lambda outcome: _print_outcome(outcome, as_json),
+    )
 
 
 def account() -> str:
@@ -173,18 +236,20 @@ def _decide(
     by: str | None,
     text: str | None,
     as_json: bool,
+    expect: int | None,
 ) -> None:
     if bool(items) == (text is not None):
         raise typer.BadParameter("Give identifiers of items, or --text for all open ones that mention it.")
     settings = settings_of(context, data=data, config=config).settings
     who = by or account()
     choice: dict[str, Any] = {"items": items} if items else {"filter": {"text": text}}
-    message = {"decision": decision, "reason": reason, "by": who, **choice}
+    message = {"decision": decision, "reason": reason, "by": who, "expect": expect, **choice}
 
     def local(services: Services) -> dict[str, Any]:
         service = ReviewService(services)
-        found = [named_item(one) for one in items] if items else service.find(filter_of("open", text=text))
-        return service.decide(decision, found, Reviewer(who), reason).json()
+        wanted = None if items else filter_of(check({"text": text}, FilterJson))
+        found, left = service.selected(items, wanted, expect)
+        return {**service.decide(decision, found, Reviewer(who), reason).json(), "left": left}
 
     show_from_either(
         settings,

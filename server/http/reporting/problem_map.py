@@ -13,6 +13,8 @@ from server.data.rdf_files import LoadError
 from server.data.sample.mapping import MappingError
 from server.http.reporting.problems import ProblemMap, add_sparql
 from shapes.errors import (
+    DecisionSettled,
+    DecisionUnknown,
     DocumentRemoved,
     DocumentUnknown,
     EntityUnknown,
@@ -72,6 +74,8 @@ def all_problems() -> ProblemMap:
     add(ShapesError, 500, "The shapes cannot be used")
     add(ReviewItemUnknown, 404, "No such review item")
     add(ReviewItemDecided, 409, "Decided already", members=lambda error: {"state": error.state})
+    add(DecisionUnknown, 404, "No such decision")
+    add(DecisionSettled, 409, "Decided again since")
     add(ReasonNeeded, 422, "Reason needed")
     add(ProposalUnknown, 404, "No such proposal")
     add(ProposalDecided, 409, "Decided already", members=lambda error: {"standing": error.status})
@@ -105,6 +109,12 @@ def all_problems() -> ProblemMap:
     add(server.BodyTooLarge, 413, "Body too large", members=lambda error: {"limit_bytes": error.limit})
     add(server.MalformedBody, 400, "Body not readable")
     add(server.InvalidBody, 422, "Body not valid", members=_places)
+    add(
+        server.SelectionChanged,
+        409,
+        "Another number of items",
+        members=lambda error: {"expected": error.expected, "found": error.found},
+    )
     add(server.UnknownParameters, 422, "Unknown parameters", members=_places)
     add(server.UnsupportedBody, 415, "Content type not read here")
     add(server.LoadRefused, 422, "File refused by the shapes", members=lambda error: {"loads": error.loads})

@@ -60,7 +60,7 @@ class StatementJson(Message):
 
 def statement_of(message: StatementJson) -> tuple[Statement, Support]:
     """The statement and its support. Raises `MalformedBody` for what is no RDF term."""
-    triple = Triple(_subject(message.subject), _iri(message.predicate), _object(message.object))
+    triple = Triple(_subject(message.subject), _iri(message.predicate), term_of(message.object))
     evidence, confidence = message.evidence, message.confidence
     if evidence is None:
         return Statement(triple, confidence), _bare(confidence)
@@ -155,6 +155,8 @@ def review_json(item: ReviewItem) -> dict[str, Any]:
             {"iri": d.iri.value, "outcome": d.outcome, "by": d.by, "at": d.at, "reason": d.reason}
             for d in item.decisions
         ],
+        "assignee": item.assignee,
+        "comments": [{"text": one.text, "by": one.by, "at": one.at} for one in item.comments],
     }
 
 
@@ -189,7 +191,8 @@ def _subject(text: str) -> NamedNode | BlankNode:
     return BlankNode(text[2:]) if text.startswith("_:") and len(text) > 2 else _iri(text)
 
 
-def _object(term: TermJson) -> NamedNode | BlankNode | RdfLiteral:
+def term_of(term: TermJson) -> NamedNode | BlankNode | RdfLiteral:
+    """A term that a client sent. Raises `MalformedBody` for what is none."""
     if not isinstance(term.value, str):
         raise MalformedBody("An object's value must be a string; triple terms are not taken as candidates.")
     match term.type:

@@ -1,7 +1,6 @@
 """New places get their geometry from loaded layers and gazetteers, where only one can be meant."""
 
 from collections.abc import AsyncIterator
-from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from server.http.app import create_app
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
-from tests.server.conftest import RecordedModel, select, triples
+from tests.server.conftest import RecordedModel, own_gate, select, triples
 
 URBAN = "https://w3id.org/urbankg/urban#"
 GEO = "http://www.opengis.net/ont/geosparql#"
@@ -44,7 +43,7 @@ async def town(
     """A server with a layer in a named graph and a gazetteer in a file."""
     (tmp_path / "places.csv").write_text(PLACES)
     settings = Settings(data=tmp_path / "data", readers=1, gazetteers=str(tmp_path / "places.csv"))
-    async with build(settings, model=model, schema=schema, gate=copy(gate)) as services:
+    async with build(settings, model=model, schema=schema, gate=own_gate(gate)) as services:
         transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
             await load(client, "default", CITY)
@@ -160,10 +159,10 @@ async def test_it_can_be_switched_off_and_a_broken_gazetteer_stops_the_start(
     model = RecordedModel(triples(("Ash Hall", "is a", "museum")))
     (tmp_path / "places.csv").write_text(PLACES)
     off = Settings(data=tmp_path / "a", readers=1, gazetteers=str(tmp_path / "places.csv"), geocode=False)
-    async with build(off, model=model, schema=schema, gate=copy(gate)) as services:
+    async with build(off, model=model, schema=schema, gate=own_gate(gate)) as services:
         outcome = await services.intake.extract("The Ash Hall is a museum that nobody forgets.")
         assert {s["geocoded_from"] for s in outcome.json()["accepted"]} == {None}
     broken = Settings(data=tmp_path / "b", readers=1, gazetteers=str(tmp_path / "none.csv"))
     with pytest.raises(GazetteerError, match=r"none\.csv"):
-        async with build(broken, model=model, schema=schema, gate=copy(gate)):
+        async with build(broken, model=model, schema=schema, gate=own_gate(gate)):
             pass

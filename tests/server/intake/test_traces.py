@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from copy import copy
 from pathlib import Path
 
 import httpx
@@ -17,7 +16,7 @@ from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
-from tests.server.conftest import COLUMBIA, RecordedModel, triples
+from tests.server.conftest import COLUMBIA, RecordedModel, own_gate, triples
 from tests.support.tgi_stand_in import MODEL, StandIn, running
 
 REPLY = triples(("Columbia University", "is a", "university"))
@@ -84,7 +83,7 @@ async def test_how_much_is_kept_is_a_setting(
     tmp_path: Path, schema: Schema, gate: ShapesGate, most: int, kept: str | None
 ):
     settings = Settings(data=tmp_path / "data", readers=1, trace_message_chars=most)
-    async with build(settings, model=RecordedModel(REPLY), schema=schema, gate=copy(gate)) as services:
+    async with build(settings, model=RecordedModel(REPLY), schema=schema, gate=own_gate(gate)) as services:
         transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
             answer = (await client.post("/extractions", json={"text": COLUMBIA})).json()
@@ -125,7 +124,7 @@ async def test_provenance_names_the_base_model_and_the_adapter_and_no_key(
         model_name="city-lora",
         model_api_key="sesame1",
     )
-    async with build(settings, schema=schema, gate=copy(gate)) as services:
+    async with build(settings, schema=schema, gate=own_gate(gate)) as services:
         outcome = await services.intake.extract(COLUMBIA)
         rows = await services.readers.solutions(
             "PREFIX ukg: <https://w3id.org/urbankg/system#> SELECT ?p ?o WHERE { GRAPH "

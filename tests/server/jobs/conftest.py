@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from ontology import Schema
 from server.runtime.context import Services
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
-from tests.server.conftest import client_of
+from tests.server.conftest import client_of, own_gate
 from tests.support.answering import AnsweringModel
 from tests.support.workshop import settings_of
 
@@ -35,7 +34,7 @@ async def at_work(
 ) -> AsyncIterator[Services]:
     settings = settings_of(data=folder, readers=1, job_concurrency=4, max_text_chars=1000)
     async with (
-        build(settings, model=frames, schema=schema, gate=copy(gate)) as services,
+        build(settings, model=frames, schema=schema, gate=own_gate(gate)) as services,
         services.job_worker.working(services.opened),
     ):
         yield services

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from copy import copy
 from pathlib import Path
 
 import httpx
@@ -15,6 +14,7 @@ from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
+from tests.server.conftest import own_gate
 from tests.server.jobs.conftest import PATIENCE_S, post, until
 from tests.support.answering import AnsweringModel
 from tests.support.listening import listening
@@ -30,7 +30,7 @@ async def line(
 ) -> AsyncIterator[tuple[Services, httpx.AsyncClient]]:
     """A server on a port, and a client of it."""
     settings = Settings(data=tmp_path / "data", readers=1, job_concurrency=1)
-    services = build(settings, model=frames, schema=schema, gate=copy(gate))
+    services = build(settings, model=frames, schema=schema, gate=own_gate(gate))
     async with (
         listening(create_app(services)) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as client,

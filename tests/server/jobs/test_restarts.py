@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from copy import copy
 from pathlib import Path
 
 import httpx
@@ -21,6 +20,7 @@ from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
+from tests.server.conftest import own_gate
 from tests.server.jobs.conftest import LINES, PATIENCE_S, documents, lines, until
 from tests.support.answering import AnsweringModel
 from tests.support.recorded.frames import texts
@@ -40,7 +40,7 @@ def start(tmp_path: Path, frames: AnsweringModel, schema: Schema, gate: ShapesGa
     @asynccontextmanager
     async def started(*, working: bool = True) -> AsyncIterator[tuple[Services, httpx.AsyncClient]]:
         settings = Settings(data=tmp_path / "data", readers=1)
-        async with build(settings, model=frames, schema=schema, gate=copy(gate)) as services:
+        async with build(settings, model=frames, schema=schema, gate=own_gate(gate)) as services:
             transport = httpx.ASGITransport(create_app(services))
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
                 if not working:

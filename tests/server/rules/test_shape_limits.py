@@ -36,6 +36,7 @@ COUNTED = (
     "SELECT $this { { SELECT $this (COUNT(*) AS ?n) { $this ?x ?y . ?a ?p ?b . ?c ?q ?d . ?e ?r ?f } "
     "GROUP BY $this } FILTER (?n = 3) }"
 )
+NOTE = "<http://example.org/city#note>"
 KINDS = (EVERYTHING, SUB_SELECTS, ONE_NODE, COUNTED)
 SLOW_S = 20.0
 
@@ -120,6 +121,42 @@ async def test_a_shape_that_became_slow_with_the_graph_ends_a_write_and_is_taken
     assert taken.status_code == 200, taken.text
     assert time.monotonic() - began < SLOW_S
     assert (await update(client, "INSERT DATA { :p0 :name 'new' ; :near :x }")).status_code == 200
+
+
+BACKTRACKING = "a" * 60 + "b"
+PATTERN = HEAD + "s:Slow sh:targetClass :Park ; sh:property [ sh:path :note ; sh:pattern '{}' ] .\n"
+REGEX = "SELECT $this {{ $this :near ?a . $this :note ?n . FILTER ({}) }}"
+EXPRESSIONS = (
+    PATTERN.format("^(a|aa)+$"),
+    # With two values of sh:flags it is a shape of the reference engine.
+    PATTERN.format("^(a|aa)+$' ; sh:flags 'i', 'm"),
+    shape(REGEX.format("REGEX(?n, '^(a|aa)+$')").replace("'", '"').replace(":note", NOTE)),
+    shape(REGEX.format("REPLACE(?n, '^(a|aa)+$', 'x') = 'x'").replace("'", '"').replace(":note", NOTE)),
+)
+
+
+@pytest.mark.parametrize("file", EXPRESSIONS)
+async def test_a_regular_expression_that_backtracks_ends_a_write_and_holds_nobody(
+    client: httpx.AsyncClient, slow_shop: Services, file: str
+) -> None:
+    assert (await put(client, "slow.ttl", file)).status_code == 201
+    revision = slow_shop.store.revision()
+    began = time.monotonic()
+    writing = asyncio.create_task(
+        update(client, f"INSERT DATA {{ :p0 a :Park ; :name 'new' ; :near :p1 ; :note '{BACKTRACKING}' }}")
+    )
+    turns = 0
+    while not writing.done():
+        answer = await client.get("/sparql", params={"query": "ASK { ?s ?p ?o }"})
+        assert answer.status_code == 200
+        turns += 1
+    refused = await writing
+    assert refused.status_code == 422, refused.text
+    assert refused.json()["shape"] == "http://example.org/shapes#Slow"
+    assert "shapes_timeout_s" in refused.json()["detail"]
+    assert slow_shop.store.revision() == revision
+    assert time.monotonic() - began < SLOW_S
+    assert turns > 3, "others are answered meanwhile"
 
 
 async def test_a_slow_shape_is_taken_back_even_if_no_write_met_it(

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from copy import copy
 from pathlib import Path
 
 import httpx
@@ -20,7 +19,7 @@ from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
 from sparql.model.errors import RemoteUnreachable
 from sparql.remote.address import RemoteAddress
-from tests.server.conftest import RecordedModel, select
+from tests.server.conftest import RecordedModel, own_gate, select
 from tests.support.remote_servers import VIRTUOSO_DEFAULT_GRAPH, clear, direct, oxigraph_server, virtuoso
 from tests.support.running_server import RunningServer
 from tests.support.tgi_stand_in import free_port
@@ -92,7 +91,7 @@ async def services(
     address: RemoteAddress, tmp_path: Path, model: RecordedModel, schema: Schema, gate: ShapesGate
 ) -> AsyncIterator[Services]:
     settings = settings_for(address, tmp_path / "data")
-    async with build(settings, model=model, schema=schema, gate=copy(gate)) as services:
+    async with build(settings, model=model, schema=schema, gate=own_gate(gate)) as services:
         await services.opened()
         yield services
 
@@ -262,7 +261,7 @@ async def test_healthz_says_what_a_remote_store_cannot_promise(client: httpx.Asy
 
 async def test_a_store_that_is_gone_is_told(tmp_path: Path, schema: Schema, gate: ShapesGate):
     with oxigraph_server() as address:
-        services = build(settings_for(address, tmp_path / "data"), schema=schema, gate=copy(gate))
+        services = build(settings_for(address, tmp_path / "data"), schema=schema, gate=own_gate(gate))
         await services.start()
         await services.opened()
     transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
@@ -341,7 +340,7 @@ async def test_an_answer_that_virtuoso_cut_is_an_error(tmp_path: Path, schema: S
     folder.mkdir()
     with virtuoso(folder, row_limit=5000) as address:
         async with build(
-            settings_for(address, tmp_path / "data"), schema=schema, gate=copy(gate)
+            settings_for(address, tmp_path / "data"), schema=schema, gate=own_gate(gate)
         ) as services:
             await services.opened()
             triples = " ".join(f"<{E}{number}> <{E}p> {number} ." for number in range(6000))

@@ -93,7 +93,7 @@ async def test_an_expired_deadline_is_reported(source: StoreCheckpoints, pool: W
 
 async def test_short_queries_are_answered_while_all_workers_are_busy(source: StoreCheckpoints) -> None:
     source.write(*quads(3_000))
-    async with WorkerPool(source, PoolSettings(workers=1, timeout_s=60, express=True)) as pool:
+    async with WorkerPool(source, PoolSettings(workers=1, timeout_s=600, express=True)) as pool:
         runaways = [asyncio.create_task(pool.solutions(RUNAWAY)) for _ in range(3)]
         await eventually(lambda: pool.statistics.kills >= 2)
         for _ in range(3):

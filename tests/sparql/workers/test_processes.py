@@ -100,7 +100,7 @@ async def test_an_error_after_the_first_byte_breaks_the_stream(
     source: StoreCheckpoints, pool: WorkerPool
 ) -> None:
     source.write(*quads(5_000))
-    async with pool.query(QueryRequest("SELECT * { ?a ?b ?c . ?d ?e ?f }", timeout_s=4.0)) as result:
+    async with pool.query(QueryRequest("SELECT * { ?a ?b ?c . ?d ?e ?f }", timeout_s=2.0)) as result:
         with pytest.raises(QueryTimeout):
             await drained(result)
 

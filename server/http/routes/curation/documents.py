@@ -11,7 +11,7 @@ from curation.decisions import Reviewer
 from curation.documents import Removal, RunFacts, StoredDocument, named_document
 from curation.review_item import ReviewItem
 from server.http.access.keys import Scope
-from server.http.page_parameters import Limit, Offset
+from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links, page
 from server.http.reporting.statements import review_json, statement_json
 from server.runtime.context import Services
@@ -19,9 +19,9 @@ from server.runtime.context import Services
 State = Literal["accepted", "open", "rejected", "superseded", "any"]
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The routes of the documents."""
-    routes = APIRouter(tags=["documents"])
+    routes = APIRouter(tags=["documents"], dependencies=needs)
     reads = [Depends(services.guard.requires(Scope.READ))]
     removes = [Depends(services.guard.requires(Scope.EXTRACT))]
     documents = services.documents

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from server.errors import UnknownResource
 from server.http.access.keys import Scope
+from server.http.page_parameters import Needed
 from server.http.routes.page import page_of
 from server.runtime.context import Services
 from sparql.protocol.formats import GRAPH_FORMATS
@@ -18,9 +19,9 @@ from sparql.protocol.negotiation import choose
 from sparql.workers.result import QueryRequest
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """`/ontology`, the path of every ontology's IRI, and the paths under the base IRI of entities."""
-    routes = APIRouter(tags=["ontology"], dependencies=[Depends(services.guard.requires(Scope.READ))])
+    routes = APIRouter(tags=["ontology"], dependencies=[*needs, Depends(services.guard.requires(Scope.READ))])
 
     @routes.get("/ontology", response_class=Response)
     async def get_ontology(request: Request, iri: str | None = None) -> Response:

@@ -13,7 +13,7 @@ from curation.proposals import named_proposal
 from server.curation.proposing import ProposalService, proposal_filter, term_of
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
-from server.http.page_parameters import Limit, Offset
+from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
 from server.message import Message
 from server.runtime.context import Services
@@ -35,9 +35,9 @@ class ProposalDecision(Message):
     by: str | None = Field(None, min_length=1, max_length=200, description="The person's name.")
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The routes of the proposals."""
-    routes = APIRouter(tags=["proposals"])
+    routes = APIRouter(tags=["proposals"], dependencies=needs)
     reads = [Depends(services.guard.requires(Scope.READ))]
     decides = [Depends(services.guard.requires(Scope.REVIEW))]
     service = ProposalService(services)

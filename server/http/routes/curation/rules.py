@@ -15,6 +15,7 @@ from ontology.catalog import CATALOG
 from server.errors import MalformedBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_body, read_json
+from server.http.page_parameters import Needed
 from server.message import Message
 from server.rules.checking import Reasoner, check, reasoned
 from server.rules.edit_guard import check_shallow
@@ -45,9 +46,9 @@ class EditMessage(Message):
         )
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The routes of the rule registry."""
-    routes = APIRouter(tags=["rules"])
+    routes = APIRouter(tags=["rules"], dependencies=needs)
     read = [Depends(services.guard.requires(Scope.READ))]
     admin = [Depends(services.guard.requires(Scope.ADMIN))]
     rule_registry = services.rule_registry

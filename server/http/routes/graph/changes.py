@@ -16,6 +16,7 @@ from server.errors import TooManyListeners
 from server.http.access.guard import Guard
 from server.http.access.keys import Scope
 from server.http.event_stream import RETRY, STILL_HERE, event, waiting
+from server.http.page_parameters import Needed
 from server.runtime.request_logging import Draining
 from sparql.model.errors import ChangesForgotten
 from sparql.protocol.negotiation import MediaType, choose
@@ -41,10 +42,10 @@ class ChangeServices(Protocol):
     def guard(self) -> Guard: ...
 
 
-def router(services: ChangeServices) -> APIRouter:
+def router(services: ChangeServices, *needs: Needed) -> APIRouter:
     """The route of the change feed."""
     feed = Feed(services.changes, services.draining)
-    routes = APIRouter(tags=["changes"], dependencies=[Depends(services.guard.requires(Scope.READ))])
+    routes = APIRouter(tags=["changes"], dependencies=[*needs, Depends(services.guard.requires(Scope.READ))])
 
     @routes.get(
         "/changes", response_class=Response, responses={200: {"content": _FORMS, "description": "Changes"}}

@@ -14,7 +14,7 @@ from curation.merge_record import Merged, named_merge
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
-from server.http.page_parameters import Limit, Offset
+from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links, page
 from server.http.reporting.decisions import merge_json, merged_json
 from server.http.reporting.problems import TYPE_BASE, problem_response
@@ -37,9 +37,9 @@ class MergeRequest(SplitRequest):
     drop_conflicts: bool = Field(False, description="Leave out what contradicts the kept entity.")
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The routes of merging and splitting."""
-    routes = APIRouter(tags=["entities"])
+    routes = APIRouter(tags=["entities"], dependencies=needs)
     reads = [Depends(services.guard.requires(Scope.READ))]
     decides = [Depends(services.guard.requires(Scope.REVIEW))]
     limit = services.settings.max_body_bytes

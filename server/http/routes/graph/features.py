@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
+from server.http.page_parameters import Needed
 from server.runtime.context import Services
 from sparql.protocol.conditions import Conditions
 
@@ -42,9 +43,9 @@ class Wanted:
     limit: int
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The route that draws."""
-    routes = APIRouter(tags=["geometry"], dependencies=[Depends(services.guard.requires(Scope.READ))])
+    routes = APIRouter(tags=["geometry"], dependencies=[*needs, Depends(services.guard.requires(Scope.READ))])
     drawing = Drawing(services)
 
     @routes.get("/features")

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
+from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
 from server.message import Message
 from server.runtime.context import Services
@@ -35,9 +36,9 @@ class RelationsRequest(Message):
     rounds: int = Field(_MAXIMUM_ROUNDS, ge=0, le=_MAXIMUM_ROUNDS, description="Of verifier and updater.")
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The route that relates two geometries."""
-    routes = APIRouter(tags=["geometry"], dependencies=[Depends(services.guard.requires(Scope.READ))])
+    routes = APIRouter(tags=["geometry"], dependencies=[*needs, Depends(services.guard.requires(Scope.READ))])
 
     @routes.post("/relations", openapi_extra=body_schema(RelationsRequest))
     async def post_relations(

@@ -18,6 +18,7 @@ from server.data.storage import Loader, check_graph, naming_what_was_loaded, str
 from server.errors import InvalidBody, LoadRefused
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
+from server.http.page_parameters import Needed
 from server.message import Message
 from server.runtime.context import Services
 from server.runtime.stores import is_remote
@@ -50,9 +51,9 @@ class LoadRequest(Message):
     sample: bool = Field(False, description="Load the sample city first.")
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The routes of an operator."""
-    routes = APIRouter(tags=["operations"])
+    routes = APIRouter(tags=["operations"], dependencies=needs)
     admin = [Depends(services.guard.requires(Scope.ADMIN))]
     read = [Depends(services.guard.requires(Scope.READ))]
     limit = services.settings.max_body_bytes

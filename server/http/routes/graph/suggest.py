@@ -12,14 +12,15 @@ from starlette.concurrency import run_in_threadpool
 from ontology import Schema
 from ontology.terms import OntologyClass, OntologyProperty
 from server.http.access.keys import Scope
+from server.http.page_parameters import Needed
 from server.runtime.context import Services
 
 _Kind = Literal["entity", "class", "property"]
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The route that completes words."""
-    routes = APIRouter(tags=["entities"], dependencies=[Depends(services.guard.requires(Scope.READ))])
+    routes = APIRouter(tags=["entities"], dependencies=[*needs, Depends(services.guard.requires(Scope.READ))])
 
     @routes.get("/suggest")
     async def get_suggestions(

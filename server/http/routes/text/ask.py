@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
+from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
 from server.message import Message
 from server.runtime.context import Services
@@ -33,9 +34,9 @@ class RunRequest(Message):
     sparql: str | None = Field(None, description="A SELECT or ASK query.")
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The route for questions."""
-    routes = APIRouter(tags=["ask"], dependencies=[Depends(services.guard.requires(Scope.READ))])
+    routes = APIRouter(tags=["ask"], dependencies=[*needs, Depends(services.guard.requires(Scope.READ))])
 
     prices = prices_of(services.settings)
 

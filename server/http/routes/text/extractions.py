@@ -8,6 +8,7 @@ from starlette.responses import Response
 from extractors.prompting.methods import MethodName
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
+from server.http.page_parameters import Needed
 from server.intake.candidates import Candidates, CandidatesRequest, outcome_response
 from server.message import Message
 from server.runtime.context import Services
@@ -31,10 +32,12 @@ class ExtractionRequest(Message):
         return self
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The routes through which statements come in."""
     candidates = Candidates(services)
-    routes = APIRouter(tags=["extraction"], dependencies=[Depends(services.guard.requires(Scope.EXTRACT))])
+    routes = APIRouter(
+        tags=["extraction"], dependencies=[*needs, Depends(services.guard.requires(Scope.EXTRACT))]
+    )
     limit = services.settings.max_body_bytes
     holds = services.settings.hub_batches == "hold"
 

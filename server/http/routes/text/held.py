@@ -6,16 +6,16 @@ from fastapi import APIRouter, Depends, Query
 from starlette.concurrency import run_in_threadpool
 
 from server.http.access.keys import Scope
-from server.http.page_parameters import Limit, Offset
+from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
 from server.runtime.context import Services
 
 Status = Literal["waiting", "committed", "refused", "withdrawn", "any"]
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The routes of the held batches."""
-    routes = APIRouter(tags=["extraction"])
+    routes = APIRouter(tags=["extraction"], dependencies=needs)
     reads = [Depends(services.guard.requires(Scope.READ))]
     extracts = [Depends(services.guard.requires(Scope.EXTRACT))]
     holding = services.held_judge

@@ -16,7 +16,7 @@ from extractors.prompting.methods import MethodName, method_named
 from server.errors import BodyTooLarge
 from server.http.access.keys import Scope
 from server.http.multipart import IN_MEMORY
-from server.http.page_parameters import Limit, Offset
+from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
 from server.jobs.body import FORM, accept, records_of_body
 from server.jobs.events import JobEvents
@@ -37,9 +37,9 @@ _BODY = {
 }
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The routes of the jobs."""
-    routes = APIRouter(tags=["jobs"])
+    routes = APIRouter(tags=["jobs"], dependencies=needs)
     reads = [Depends(services.guard.requires(Scope.READ))]
     extracts = [Depends(services.guard.requires(Scope.EXTRACT))]
     jobs, worker = services.jobs, services.job_worker

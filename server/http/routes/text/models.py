@@ -5,13 +5,14 @@ from typing import Any
 from fastapi import APIRouter, Depends
 
 from server.http.access.keys import Scope
+from server.http.page_parameters import Needed
 from server.intake.language_model import model_json, prices_of, probed
 from server.runtime.context import Services
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The routes that describe the model."""
-    routes = APIRouter(tags=["operations"])
+    routes = APIRouter(tags=["operations"], dependencies=needs)
     prices = prices_of(services.settings)
 
     @routes.get("/models", dependencies=[Depends(services.guard.requires(Scope.READ))])

@@ -10,6 +10,7 @@ from extractors.sources.record import SourceKind
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
+from server.http.page_parameters import Needed
 from server.message import Message
 from server.runtime.context import Services
 
@@ -36,9 +37,11 @@ class SourcesRequest(Message):
     commit: bool = Field(True, description="false: only say what would be accepted and refused.")
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The route through which records come in."""
-    routes = APIRouter(tags=["extraction"], dependencies=[Depends(services.guard.requires(Scope.EXTRACT))])
+    routes = APIRouter(
+        tags=["extraction"], dependencies=[*needs, Depends(services.guard.requires(Scope.EXTRACT))]
+    )
 
     @routes.post("/sources", openapi_extra=body_schema(SourcesRequest))
     async def post_sources(request: Request) -> dict[str, Any]:

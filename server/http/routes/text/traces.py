@@ -6,15 +6,17 @@ from fastapi import APIRouter, Depends
 from starlette.concurrency import run_in_threadpool
 
 from server.http.access.keys import Scope
-from server.http.page_parameters import Limit, Offset
+from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
 from server.intake.traces import Traces
 from server.runtime.context import Services
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, *needs: Needed) -> APIRouter:
     """The routes of past extractions."""
-    routes = APIRouter(tags=["extraction"], dependencies=[Depends(services.guard.requires(Scope.READ))])
+    routes = APIRouter(
+        tags=["extraction"], dependencies=[*needs, Depends(services.guard.requires(Scope.READ))]
+    )
     traces = Traces(services.store)
 
     @routes.get("/extractions")

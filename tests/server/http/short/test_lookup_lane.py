@@ -4,24 +4,33 @@ import asyncio
 import io
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import quote
 
 import httpx
 import pytest
+import pytest_asyncio
 from pyoxigraph import Literal, NamedNode, Quad
 from SPARQLWrapper import CSV, JSON, XML, SPARQLWrapper
 from starlette.types import ASGIApp
 from starlette.types import Scope as ASGIScope
 
+from ontology import Schema
 from server.http.access.client_limits import limited_protocol
 from server.http.access.keys import Scope
 from server.http.app import create_app
 from server.http.short.lookup_lane import LookupLane
 from server.runtime.context import Services
 from server.runtime.logs import set_up_logs
+from server.runtime.wiring import build
+from shapes.gate.gate import ShapesGate
 from sparql.storage.embedded_store import EmbeddedStore
+from tests.server.conftest import RecordedModel, own_gate
 from tests.support.listening import listening
+from tests.support.workshop import settings_of
 
 LOOKUP = "SELECT ?n { <http://e/s> <http://e/n> ?n }"
 
@@ -37,24 +46,76 @@ class Counted(LookupLane):
         return answer
 
 
-@pytest.fixture
-def lane(services: Services) -> Counted:
-    services.store.commit([Quad(NamedNode("http://e/s"), NamedNode("http://e/n"), Literal("é"))])
-    assert isinstance(services.store, EmbeddedStore)
-    return Counted(create_app(services), services, services.store)
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+ABOUT = Quad(NamedNode("http://e/s"), NamedNode("http://e/n"), Literal("é"))
 
 
-@pytest.fixture
-async def port(services: Services, lane: Counted) -> AsyncIterator[int]:
-    async with listening(lane, http=limited_protocol(services.settings), lifespan="off") as port:
-        yield port
+@dataclass(frozen=True)
+class Served:
+    """A server with the lane before it, and where it listens."""
 
+    services: Services
+    lane: Counted
+    port: int
 
-@pytest.fixture
-async def client(port: int) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as client:
+    def client(self) -> httpx.AsyncClient:
+        client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", timeout=120)
         client.headers.pop("accept")
+        return client
+
+
+@asynccontextmanager
+async def serving(services: Services) -> AsyncIterator[Served]:
+    assert isinstance(services.store, EmbeddedStore)
+    services.store.commit([ABOUT])
+    lane = Counted(create_app(services), services, services.store)
+    async with listening(lane, http=limited_protocol(services.settings), lifespan="off") as port:
+        yield Served(services, lane, port)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def served(shared_services: Services) -> AsyncIterator[Served]:
+    """One server for all tests here that leave it as it is; what they store about http://e/ is removed."""
+    async with serving(shared_services) as served:
+        yield served
+
+
+@pytest.fixture
+def services(served: Served) -> Iterator[Services]:
+    store = served.services.store
+    yield served.services
+    everything = store.match_quads(None, None, None)
+    stored = [quad for quad in everything if str(quad.subject).startswith("<http://e/")]
+    store.commit([ABOUT], [quad for quad in stored if quad != ABOUT])
+
+
+@pytest.fixture
+def lane(services: Services, served: Served) -> Counted:
+    served.lane.answered = 0
+    return served.lane
+
+
+@pytest.fixture
+def port(lane: Counted, served: Served) -> int:
+    return served.port
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def client(lane: Counted, served: Served) -> AsyncIterator[httpx.AsyncClient]:
+    async with served.client() as client:
         yield client
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def alone(
+    tmp_path: Path, schema: Schema, gate: ShapesGate, new_folder: Callable[[Path], Path]
+) -> AsyncIterator[Served]:
+    """A server for one test, which changes more than its data."""
+    settings = settings_of(data=new_folder(tmp_path / "data"), readers=1)
+    async with build(settings, model=RecordedModel(), schema=schema, gate=own_gate(gate)) as services:
+        await services.opened()
+        async with serving(services) as served:
+            yield served
 
 
 def lasting(answer: httpx.Response) -> dict[str, str]:
@@ -132,21 +193,19 @@ async def test_all_else_goes_to_the_application(
     assert lane.answered == 0
 
 
-async def test_a_server_whose_reads_need_a_key_does_not_answer_without_one(
-    client: httpx.AsyncClient, lane: Counted, services: Services
-) -> None:
-    services.guard._open_reads = False
-    assert (await client.get(address(LOOKUP))).status_code == 200
-    services.keys.create("one", [Scope.READ])
-    assert (await client.get(address(LOOKUP))).status_code == 401
-    assert lane.answered == 1
+async def test_a_server_whose_reads_need_a_key_does_not_answer_without_one(alone: Served) -> None:
+    alone.services.guard._open_reads = False
+    async with alone.client() as client:
+        assert (await client.get(address(LOOKUP))).status_code == 200
+        alone.services.keys.create("one", [Scope.READ])
+        assert (await client.get(address(LOOKUP))).status_code == 401
+    assert alone.lane.answered == 1
 
 
-async def test_a_server_that_is_leaving_takes_no_lookups(
-    client: httpx.AsyncClient, lane: Counted, services: Services
-) -> None:
-    services.draining.begin()
-    assert (await client.get(address(LOOKUP))).status_code == 503
+async def test_a_server_that_is_leaving_takes_no_lookups(alone: Served) -> None:
+    alone.services.draining.begin()
+    async with alone.client() as client:
+        assert (await client.get(address(LOOKUP))).status_code == 503
 
 
 async def test_large_answers_are_compressed_for_clients_that_accept_it(
@@ -339,15 +398,14 @@ async def test_old_clients_get_their_connection_closed(port: int, lane: Counted)
     assert lane.answered == 1
 
 
-async def test_lookups_are_counted_and_logged(
-    client: httpx.AsyncClient, lane: Counted, services: Services
-) -> None:
+async def test_lookups_are_counted_and_logged(alone: Served) -> None:
     stream, root = io.StringIO(), logging.getLogger()
     handlers, level = list(root.handlers), root.level
     try:
         set_up_logs("info", stream)
-        answered = await client.get(address(LOOKUP))
-        lane._log.write()
+        async with alone.client() as client:
+            answered = await client.get(address(LOOKUP))
+        alone.lane._log.write()
     finally:
         root.handlers, root.level = handlers, level
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
@@ -356,7 +414,7 @@ async def test_lookups_are_counted_and_logged(
     expected = {"level": "info", "message": "answered", "method": "GET", "route": "/sparql", "status": 200}
     assert expected.items() <= told.items()
     assert set(told) == {*expected, "time", "logger", "request", "ms"}
-    counted = services.metrics.text().decode()
+    counted = alone.services.metrics.text().decode()
     assert 'urbankg_request_seconds_count{method="GET",route="/sparql",status="200"} 1.0' in counted
 
 

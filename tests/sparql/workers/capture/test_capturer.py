@@ -40,6 +40,7 @@ from sparql.workers.capture import capturer as capturing
 from sparql.workers.capture.capturer import UpdateCapturer
 from sparql.workers.capture.store_copy import disk_bytes
 from sparql.workers.processes.frames import FrameKind, pack, pack_json
+from tests.support.waiting import wait_until
 
 EX = "PREFIX ex: <http://e/> "
 SYSTEM = "https://w3id.org/urbankg/graph/"
@@ -335,8 +336,12 @@ def test_the_clone_takes_less_disk_space_than_the_store_after_any_number_of_upda
     # What is written on the way and taken back, as the whole update changes nothing.
     there = "INSERT { ?s ex:p2 ?t } WHERE { ?s ex:p ?o FILTER(?o < 300) BIND(CONCAT('%s', STR(?o)) AS ?t) }"
     back = "DELETE { ?s ex:p2 ?t } WHERE { ?s ex:p2 ?t }"
-    most = 0
+
+    def is_small() -> bool:
+        clone = running.store.folder / "checkpoints" / running.clones()[0]
+        return disk_bytes(clone, own=False) < 2 * disk_bytes(store, own=False)
+
     for number in range(50):
         running.update(f"{EX} {there % (str(number) * 100)} ; {back}")
-        most = max(most, disk_bytes(running.store.folder / "checkpoints" / running.clones()[0], own=False))
-        assert most < 2 * disk_bytes(store, own=False)
+        # The engine removes what was taken back in threads of its own, a moment later.
+        wait_until(is_small, seconds=60)

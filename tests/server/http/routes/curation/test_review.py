@@ -1,7 +1,11 @@
 """What waits for a person, what a person decides, and what the graph then says."""
 
+import csv
+import io
+
 import httpx
 import pytest
+import rdflib
 
 from server.runtime.context import Services
 from tests.server.conftest import RecordedModel, select, triples
@@ -168,6 +172,115 @@ async def test_reopening_takes_out_what_accepting_let_in(client: httpx.AsyncClie
     assert [one["outcome"] for one in told["items"][0]["decisions"]] == ["accepted", "open"]
 
 
+async def everything(client: httpx.AsyncClient, about: str) -> list[tuple[str, str]]:
+    rows = await select(client, f"SELECT ?p ?o WHERE {{ <{about}> ?p ?o }} ORDER BY ?p ?o")
+    return [(row["p"], row["o"]) for row in rows]
+
+
+async def evidence_of(client: httpx.AsyncClient, about: str) -> list[str]:
+    rows = await select(
+        client,
+        f"""PREFIX rdf: <{TYPE[:-4]}> PREFIX prov: <http://www.w3.org/ns/prov#>
+        SELECT (STR(?run) AS ?of) WHERE {{ GRAPH <https://w3id.org/urbankg/graph/provenance> {{
+          ?e rdf:reifies ?t ; prov:wasGeneratedBy ?run FILTER(SUBJECT(?t) = <{about}>) }} }} ORDER BY ?of""",
+    )
+    return [row["of"] for row in rows]
+
+
+async def undone(client: httpx.AsyncClient, decision: str) -> dict:
+    response = await client.post(f"/review/decisions/{decision.rpartition('/')[2]}/undo", json={"by": "Eve"})
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+async def test_undoing_a_rejection_restores_the_statement_and_what_fell_with_it(client: httpx.AsyncClient):
+    (item,) = await warned(client, 1)
+    about = item["statement"]["subject"]
+    before, evidence = await everything(client, about), await evidence_of(client, about)
+    body = {"decision": "reject", "items": [item["id"]], "reason": "no name"}
+    told = (await client.post("/review/decisions", json=body)).json()
+    assert len(told["fallen"]) == 1
+    assert await everything(client, about) == []
+    back = await undone(client, told["decision"])
+    assert (back["refused"], back["unchanged"]) == ([], [])
+    assert await everything(client, about) == before
+    assert await evidence_of(client, about) == evidence
+    waiting = (await client.get("/review")).json()["items"]
+    assert [(one["id"], one["accepted"]) for one in waiting] == [(item["id"], True)]
+
+
+async def test_undoing_a_correction_restores_the_statement_that_it_replaced(client: httpx.AsyncClient):
+    (item,) = await warned(client, 1)
+    about = item["statement"]["subject"]
+    before = await everything(client, about)
+    short = {"type": "literal", "value": "Short Museum", "xml:lang": "en"}
+    statement = {"subject": about, "predicate": LABEL, "object": short}
+    told = (await client.post(f"/review/{item['id']}/accept", json={"statements": [statement]})).json()
+    corrected = await everything(client, about)
+    assert (LABEL, "Short Museum") in corrected
+    assert len(corrected) == len(before)
+    back = await undone(client, told["decision"])
+    assert await everything(client, about) == before
+    again = await undone(client, back["decision"])
+    assert again["items"][0]["status"] == "accepted"
+    assert await everything(client, about) == corrected
+
+
+async def test_undoing_an_acceptance_lets_others_wait_again(client: httpx.AsyncClient, model: RecordedModel):
+    item = await refused(client, model)
+    before = await years(client, item)
+    body = {"statements": [mended(item, "1995")]}
+    told = (await client.post(f"/review/{item['id']}/accept", json=body)).json()
+    back = await undone(client, told["decision"])
+    assert back["items"][0]["status"] == "open"
+    assert await years(client, item) == before
+
+
+async def test_undoing_an_undo_decides_as_before(client: httpx.AsyncClient):
+    items = await warned(client, 3)
+    accepted = {"decision": "accept", "items": [items[0]["id"]]}
+    await client.post("/review/decisions", json=accepted)
+    rejected = {"decision": "reject", "items": [items[1]["id"]], "reason": "no name"}
+    await client.post("/review/decisions", json=rejected)
+    both = [items[0]["id"], items[1]["id"]]
+    told = (await client.post("/review/decisions", json={"decision": "reopen", "items": both})).json()
+    again = await undone(client, told["decision"])
+    assert {one["id"]: one["status"] for one in again["items"]} == {both[0]: "accepted", both[1]: "rejected"}
+    made = (await client.get("/review/decisions")).json()
+    assert made["total"] == 5
+    assert [one["outcome"] for one in made["decisions"]][2:] == ["open", "rejected", "accepted"]
+    assert made["decisions"][3]["reason"] == "no name"
+
+
+async def test_only_the_last_decision_on_an_item_is_undone(client: httpx.AsyncClient):
+    items = await warned(client, 2)
+    body = {"decision": "reject", "items": [one["id"] for one in items], "reason": "no names"}
+    first = (await client.post("/review/decisions", json=body)).json()
+    await client.post(f"/review/{items[0]['id']}/reopen", json={})
+    told = await undone(client, first["decision"])
+    assert [one["id"] for one in told["items"]] == [items[1]["id"]]
+    assert [one["id"] for one in told["unchanged"]] == [items[0]["id"]]
+    path = f"/review/decisions/{first['decision'].rpartition('/')[2]}/undo"
+    assert (await client.post(path, json={})).status_code == 409
+    assert (await client.post("/review/decisions/none/undo", json={})).status_code == 404
+
+
+async def test_an_undo_brings_nothing_back_of_a_removed_document(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    name = "The Society for the Advancement of " + "Very " * 20 + "Long Names"
+    model.replies = [triples((name, "is a", "museum"))]
+    await client.post("/extractions", json={"text": f"{name} is a museum."})
+    (item,) = (await client.get("/review")).json()["items"]
+    about = item["statement"]["subject"]
+    assert await everything(client, about) != []
+    told = (await client.post(f"/review/{item['id']}/reject", json={"reason": "misprint"})).json()
+    document = item["document"].rpartition("/")[2]
+    assert (await client.delete(f"/documents/{document}")).status_code == 200
+    await undone(client, told["decision"])
+    assert await everything(client, about) == []
+
+
 async def test_items_are_decided_together_by_name_or_filter(client: httpx.AsyncClient, model: RecordedModel):
     model.replies = [triples(("Yale University", "is a", "university"))]
     text = "Columbia University is a private university in the city of New York, and an old one."
@@ -190,6 +303,225 @@ async def test_items_are_decided_together_by_name_or_filter(client: httpx.AsyncC
 async def test_a_bulk_decision_names_items_or_a_filter(client: httpx.AsyncClient):
     for body in ({"decision": "accept"}, {"decision": "accept", "items": [], "filter": {}}):
         assert (await client.post("/review/decisions", json=body)).status_code == 422
+
+
+async def warned(client: httpx.AsyncClient, number: int) -> list[dict]:
+    """Post names that are too long, and return their items: accepted with a warning."""
+    statements = []
+    for count in range(number):
+        subject = f"https://example.org/place-{count:02}"
+        name = f"Museum {count} " + "of Very Long Names " * 12
+        statements += [
+            {"subject": subject, "predicate": TYPE, "object": {"type": "uri", "value": URBAN + "Museum"}},
+            {
+                "subject": subject,
+                "predicate": LABEL,
+                "object": {"type": "literal", "value": name, "xml:lang": "en"},
+                "confidence": 0.2 + 0.5 * (count % 2),
+            },
+        ]
+    answer = (await client.post("/candidates", json={"statements": statements, "source": "a list"})).json()
+    assert len(answer["warnings"]) == number, answer
+    return (await client.get("/review", params={"severity": "Warning", "limit": 100})).json()["items"]
+
+
+async def test_a_decision_on_more_than_20_items_needs_their_number(client: httpx.AsyncClient):
+    await warned(client, 21)
+    body = {"decision": "reject", "filter": {"severity": "Warning"}, "reason": "no names"}
+    missing = await client.post("/review/decisions", json=body)
+    assert missing.status_code == 422
+    assert "21 items" in missing.json()["errors"][0]["message"]
+    wrong = await client.post("/review/decisions", json=body | {"expect": 20})
+    assert (wrong.status_code, wrong.json()["expected"], wrong.json()["found"]) == (409, 20, 21)
+    assert (await client.get("/review")).json()["total"] == 21
+    done = (await client.post("/review/decisions", json=body | {"expect": 21})).json()
+    assert (len(done["items"]), done["left"]) == (21, 0)
+
+
+async def test_a_wrong_number_of_few_items_decides_nothing_either(client: httpx.AsyncClient):
+    items = await warned(client, 2)
+    body = {"decision": "accept", "items": [items[0]["id"], items[0]["id"]], "expect": 2}
+    assert (await client.post("/review/decisions", json=body)).status_code == 409
+    assert (await client.get("/review")).json()["total"] == 2
+
+
+async def test_items_are_filtered_by_severity_component_source_class_and_confidence(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    await refused(client, model)
+    items = await warned(client, 4)
+    assert len(items) == 4
+    component = items[0]["violations"][0]["component"]
+    counts = {
+        ("severity", "Violation"): 1,
+        ("component", component): 4,
+        ("component", component.rpartition("#")[2]): 4,
+        ("component", "UnknownTerm"): 0,
+        ("source", "a list"): 4,
+        ("source", "a leaflet"): 1,
+        ("class", URBAN + "Museum"): 5,
+        ("class", URBAN + "Station"): 0,
+        ("min_confidence", "0.5"): 2,
+        ("max_confidence", "0.5"): 2,
+    }
+    for (name, value), count in counts.items():
+        page = (await client.get("/review", params={name: value})).json()
+        assert page["total"] == count, (name, value)
+    for sent in ({"severity": "Warnung"}, {"min_confidence": "2"}, {"class": "no iri"}):
+        assert (await client.get("/review", params=sent)).status_code == 422, sent
+    body = {"decision": "accept", "filter": {"class": URBAN + "Museum", "severity": "Warning"}}
+    assert len((await client.post("/review/decisions", json=body)).json()["items"]) == 4
+
+
+async def test_items_are_assigned_and_commented(client: httpx.AsyncClient):
+    items = await warned(client, 3)
+    mine = {"assignee": "Ada", "items": [items[0]["id"], items[1]["id"]]}
+    told = (await client.post("/review/assignments", json=mine)).json()
+    assert told == {"assignee": "Ada", "items": 2, "left": 0}
+    assert (await client.get("/review", params={"assignee": "Ada"})).json()["total"] == 2
+    nobody = (await client.get("/review", params={"assignee": ""})).json()["items"]
+    assert [one["id"] for one in nobody] == [items[2]["id"]]
+    wrong = {"assignee": "Bob", "filter": {"assignee": "Ada"}, "expect": 3}
+    assert (await client.post("/review/assignments", json=wrong)).status_code == 409
+    await client.post("/review/assignments", json=wrong | {"expect": 2})
+    facet = (await client.get("/review/facets")).json()["facets"]["assignee"]
+    assert facet == [{"value": "Bob", "items": 2}]
+    await client.post("/review/assignments", json={"assignee": None, "items": [items[0]["id"]]})
+    path = f"/review/{items[0]['id']}"
+    for text in ("Is that its name?", "No."):
+        await client.post(path + "/comments", json={"text": text, "by": "Ada"})
+    await client.post(path + "/accept", json={})
+    shown = (await client.get(path)).json()
+    assert shown["assignee"] is None
+    assert [(one["by"], one["text"]) for one in shown["comments"]] == [
+        ("Ada", "Is that its name?"),
+        ("Ada", "No."),
+    ]
+
+
+async def test_an_assignment_names_a_person_and_known_items(client: httpx.AsyncClient):
+    assert (await client.post("/review/assignments", json={"items": []})).status_code == 422
+    unknown = {"assignee": "Ada", "items": ["nothing"]}
+    assert (await client.post("/review/assignments", json=unknown)).status_code == 404
+    assert (await client.post("/review/nothing/comments", json={"text": "x"})).status_code == 404
+    assert (await client.post("/review/nothing/comments", json={"text": ""})).status_code == 422
+
+
+async def test_a_value_is_corrected_in_all_selected_items(client: httpx.AsyncClient):
+    items = await warned(client, 3)
+    name = {"type": "literal", "value": "A Museum", "xml:lang": "en"}
+    body = {
+        "decision": "accept",
+        "filter": {"severity": "Warning"},
+        "correction": {"value": name},
+        "by": "Ada",
+    }
+    told = (await client.post("/review/decisions", json=body)).json()
+    assert (len(told["items"]), told["refused"]) == (3, [])
+    rows = await select(client, f'SELECT ?s WHERE {{ ?s <{LABEL}> "A Museum"@en }}')
+    assert sorted(row["s"] for row in rows) == sorted(one["statement"]["subject"] for one in items)
+    gone = await select(client, f"SELECT ?o WHERE {{ ?s <{LABEL}> ?o FILTER(CONTAINS(?o, 'Very Long')) }}")
+    assert gone == []
+    await undone(client, told["decision"])
+    assert (await client.get("/review", params={"severity": "Warning"})).json()["total"] == 3
+    assert await select(client, f'SELECT ?s WHERE {{ ?s <{LABEL}> "A Museum"@en }}') == []
+
+
+async def test_a_class_and_a_datatype_are_corrected_where_they_fit(client: httpx.AsyncClient):
+    place = "https://example.org/a-hall"
+    known = {"subject": place, "predicate": LABEL, "object": {"type": "literal", "value": "A Hall"}}
+    typed = {"subject": place, "predicate": TYPE, "object": {"type": "uri", "value": URBAN + "Museeum"}}
+    opened = {"subject": place, "predicate": URBAN + "opened", "object": {"type": "literal", "value": "1990"}}
+    await client.post("/candidates", json={"statements": [known, typed, opened]})
+    items = (await client.get("/review")).json()["items"]
+    of = {item["statement"]["predicate"]: item["id"] for item in items}
+    body = {"decision": "accept", "items": list(of.values()), "correction": {"class": URBAN + "Museum"}}
+    unfit = await client.post("/review/decisions", json=body)
+    assert unfit.status_code == 422
+    assert "rdf:type" in unfit.json()["detail"]
+    assert (await client.get("/review")).json()["total"] == len(items)
+    statements = {"statements": [known, typed | {"object": {"type": "uri", "value": URBAN + "Museum"}}]}
+    assert (await client.post("/candidates", json=statements)).json()["rejected"] == []
+    fixed = await client.post(
+        "/review/decisions", json=body | {"items": [of[URBAN + "opened"]], "correction": {"datatype": YEAR}}
+    )
+    assert [one["status"] for one in fixed.json()["items"]] == ["accepted"]
+    rows = await everything(client, place)
+    assert (URBAN + "opened", "1990") in rows
+    typed_only = body | {"items": [of[TYPE]]}
+    assert [
+        one["status"] for one in (await client.post("/review/decisions", json=typed_only)).json()["items"]
+    ] == ["accepted"]
+
+
+@pytest.mark.parametrize(
+    ("decision", "correction", "place"),
+    [
+        ("reject", {"property": URBAN + "opened"}, "correction"),
+        ("accept", {}, "correction"),
+        ("accept", {"class": URBAN + "Museum", "property": URBAN + "opened"}, "correction.class"),
+        ("accept", {"property": "opened"}, "correction.property"),
+        ("accept", {"klass": URBAN + "Museum"}, "correction.klass"),
+    ],
+)
+async def test_a_correction_that_makes_no_sense_is_refused(
+    client: httpx.AsyncClient, decision: str, correction: dict, place: str
+):
+    body = {"decision": decision, "filter": {}, "correction": correction, "reason": "x"}
+    response = await client.post("/review/decisions", json=body)
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["place"] == place
+
+
+async def test_the_queue_is_exported_as_table_and_as_validation_report(client: httpx.AsyncClient):
+    items = await warned(client, 2)
+    response = await client.get("/review/export", params={"severity": "Warning"})
+    assert response.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(response.text)))
+    assert [row["id"] for row in rows] == [item["id"] for item in items]
+    assert {row["severity"] for row in rows} == {"Warning"}
+    assert rows[0]["message"] == items[0]["violations"][0]["message"]
+    assert rows[0]["source"] == "a list"
+    response = await client.get("/review/export", params={"format": "shacl"})
+    assert response.headers["content-type"].startswith("text/turtle")
+    report = rdflib.Graph().parse(data=response.text, format="turtle")
+    sh = rdflib.Namespace("http://www.w3.org/ns/shacl#")
+    assert len(set(report.objects(None, sh.result))) == 2
+    assert {str(one) for one in report.objects(None, sh.focusNode)} == {
+        item["violations"][0]["focus"]["value"] for item in items
+    }
+    assert set(report.objects(None, sh.resultSeverity)) == {sh.Warning}
+    assert set(report.objects(None, sh.conforms)) == {rdflib.Literal(False)}
+
+
+async def test_facets_count_the_values_of_a_filtered_queue(client: httpx.AsyncClient, model: RecordedModel):
+    await refused(client, model)
+    await warned(client, 4)
+    found = (await client.get("/review/facets")).json()
+    assert found["total"] == 5
+    facets = {
+        name: {one["value"]: one["items"] for one in values} for name, values in found["facets"].items()
+    }
+    assert facets["severity"] == {"Warning": 4, "Violation": 1}
+    assert facets["source"] == {"a list": 4, "a leaflet": 1}
+    assert facets["status"] == {"open": 5}
+    assert facets["class"][URBAN + "Museum"] == 5
+    assert {step: facets["confidence"][step] for step in ("0.2", "0.7")} == {"0.2": 2, "0.7": 2}
+    narrow = (await client.get("/review/facets", params={"source": "a list"})).json()
+    assert narrow["facets"]["severity"] == [{"value": "Warning", "items": 4}]
+
+
+async def test_refusals_of_one_cause_are_one_group(client: httpx.AsyncClient, model: RecordedModel):
+    item = await refused(client, model)
+    await warned(client, 3)
+    groups = (await client.get("/review/groups")).json()["groups"]
+    assert [group["items"] for group in groups] == [3, 1]
+    assert groups[0]["severity"] == "Warning"
+    assert groups[1]["shape"] == item["violations"][0]["shape"]
+    assert groups[1]["example"] == item["violations"][0]["message"]
+    chosen = (await client.get("/review", params={"group": groups[1]["group"]})).json()["items"]
+    assert [one["id"] for one in chosen] == [item["id"]]
+    assert (await client.get("/review", params={"group": "unknown"})).json()["total"] == 0
 
 
 async def test_the_queue_is_filtered_and_paged(client: httpx.AsyncClient, model: RecordedModel):

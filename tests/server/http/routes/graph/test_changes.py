@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from copy import copy
 from dataclasses import dataclass
 
 import httpx
@@ -16,7 +15,7 @@ from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
-from tests.server.conftest import RecordedModel
+from tests.server.conftest import RecordedModel, own_gate
 from tests.support.listening import listening
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -42,7 +41,7 @@ async def running(
     tmp_path_factory: pytest.TempPathFactory, schema: Schema, gate: ShapesGate
 ) -> AsyncIterator[Running]:
     settings = Settings(data=tmp_path_factory.mktemp("feed") / "data", readers=1)
-    services = build(settings, model=RecordedModel(), schema=schema, gate=copy(gate))
+    services = build(settings, model=RecordedModel(), schema=schema, gate=own_gate(gate))
     async with (
         listening(create_app(services)) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as client,

@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 from collections.abc import AsyncIterator
-from copy import copy
 
 import httpx
 import pytest
@@ -18,7 +17,7 @@ from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
-from tests.server.conftest import RecordedModel, select
+from tests.server.conftest import RecordedModel, own_gate, select
 
 BASE = "http://127.0.0.1:8000"
 FOAF = "@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n"
@@ -43,7 +42,7 @@ async def services(
 ) -> AsyncIterator[Services]:
     """One server for all tests here; each starts with none of their graphs."""
     settings = Settings(data=tmp_path_factory.mktemp("store") / "data", readers=1)
-    async with build(settings, model=RecordedModel(), schema=schema, gate=copy(gate)) as services:
+    async with build(settings, model=RecordedModel(), schema=schema, gate=own_gate(gate)) as services:
         yield services
 
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from copy import copy
 from pathlib import Path
 
 import httpx
@@ -20,7 +19,7 @@ from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
-from tests.server.conftest import COLUMBIA, RecordedModel, triples
+from tests.server.conftest import COLUMBIA, RecordedModel, own_gate, triples
 from tests.support.tgi_stand_in import MODEL, StandIn, free_port, running
 from tests.support.waiting import eventually
 
@@ -38,7 +37,7 @@ async def serving(
     folder: Path, schema: Schema, gate: ShapesGate, **settings: object
 ) -> AsyncIterator[tuple[Services, httpx.AsyncClient]]:
     chosen = Settings.model_validate({"data": folder / "data", "readers": 1, **settings})
-    async with build(chosen, schema=schema, gate=copy(gate)) as services:
+    async with build(chosen, schema=schema, gate=own_gate(gate)) as services:
         await services.opened()
         transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
