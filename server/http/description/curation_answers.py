@@ -23,6 +23,14 @@ class ItemNames(Answer):
     object: str | None
 
 
+class Comment(Answer):
+    """What a person noted on an item."""
+
+    text: str
+    by: str
+    at: str
+
+
 class ReviewItem(Answer):
     """A statement that waits for a person, or waited."""
 
@@ -39,6 +47,8 @@ class ReviewItem(Answer):
     run: str | None
     document: str | None
     source: str | None
+    assignee: str | None
+    comments: list[Comment]
     decisions: list[Decision]
 
 
@@ -52,6 +62,59 @@ class ReviewItems(Page):
     """A page of review items, the newest first."""
 
     items: list[ReviewItem]
+
+
+class Facet(Answer):
+    """A value, and how many items have it."""
+
+    value: str
+    items: int
+
+
+class ReviewFacets(Answer):
+    """The values by which items can be filtered, by the names of the filters."""
+
+    total: int
+    facets: dict[str, list[Facet]]
+
+
+class ReviewGroup(Answer):
+    """Items that wait by one cause."""
+
+    group: str
+    items: int
+    shape: str | None
+    component: str | None
+    path: str | None
+    severity: str | None
+    example: str | None
+
+
+class ReviewGroups(Page):
+    """A page of causes, most items first."""
+
+    groups: list[ReviewGroup]
+
+
+class PastDecision(Decision):
+    """A decision that can be undone, and the number of its items."""
+
+    id: str
+    items: int
+
+
+class DecisionPage(Page):
+    """A page of decisions, the newest first."""
+
+    decisions: list[PastDecision]
+
+
+class Assigned(Answer):
+    """To whom how many items were assigned, and how many the request did not reach."""
+
+    assignee: str | None
+    items: int
+    left: int
 
 
 class RefusedItem(Answer):

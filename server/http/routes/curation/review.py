@@ -161,11 +161,13 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         return await run_in_threadpool(service.facets, wanted)
 
     @routes.get("/review/groups", dependencies=reads)
-    async def get_groups(wanted: Wanted, offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
+    async def get_groups(
+        links: Links, wanted: Wanted, offset: Offset = 0, limit: Limit = 50
+    ) -> dict[str, Any]:
         """The causes by which items wait, most items first; items of one cause are one group."""
-        return await run_in_threadpool(service.groups, wanted, offset, limit)
+        return links(await run_in_threadpool(service.groups, wanted, offset, limit))
 
-    @routes.get("/review/export", dependencies=reads)
+    @routes.get("/review/export", dependencies=reads, response_class=Response)
     async def get_export(wanted: Wanted, form: Form = "csv") -> Response:
         """All items of a filter: a table in CSV, or a SHACL validation report in Turtle."""
         content = await run_in_threadpool(service.export, wanted, form)
@@ -173,9 +175,9 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         return Response(content, media_type=media)
 
     @routes.get("/review/decisions", dependencies=reads)
-    async def get_decisions(offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
+    async def get_decisions(links: Links, offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
         """The decisions that were made, newest first, each with its identifier for an undo."""
-        return await run_in_threadpool(service.history, offset, limit)
+        return links(await run_in_threadpool(service.history, offset, limit))
 
     @routes.post(
         "/review/decisions/{decision}/undo", dependencies=decides, openapi_extra=body_schema(DecisionRequest)
