@@ -157,6 +157,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
         "accepted": [_STATEMENT],
         "rejected": [],
         "warnings": [],
+        "replaced": [],
         "derived": 0,
         "revision": 7,
         "entities": [],

@@ -125,11 +125,16 @@ async def test_a_shape_that_became_slow_with_the_graph_ends_a_write_and_is_taken
 
 BACKTRACKING = "a" * 60 + "b"
 PATTERN = HEAD + "s:Slow sh:targetClass :Park ; sh:property [ sh:path :note ; sh:pattern '{}' ] .\n"
+NESTED = (
+    PATTERN.format("^(a|aa)+$")
+    .replace("sh:pattern", "sh:node [ " * 10 + "sh:pattern")
+    .replace(" ] .", " ]" * 11 + " .")
+)
 REGEX = "SELECT $this {{ $this :near ?a . $this :note ?n . FILTER ({}) }}"
 EXPRESSIONS = (
     PATTERN.format("^(a|aa)+$"),
-    # With two values of sh:flags it is a shape of the reference engine.
-    PATTERN.format("^(a|aa)+$' ; sh:flags 'i', 'm"),
+    # Nested as deep as this it is a shape of the reference engine.
+    NESTED,
     shape(REGEX.format("REGEX(?n, '^(a|aa)+$')").replace("'", '"').replace(":note", NOTE)),
     shape(REGEX.format("REPLACE(?n, '^(a|aa)+$', 'x') = 'x'").replace("'", '"').replace(":note", NOTE)),
 )
