@@ -241,13 +241,18 @@ ROLES = (
 class Clients:
     """All clients, each on a thread of its own, until `stop`."""
 
-    def __init__(self, url: str, record: Record, folder: Path, roles: tuple[Role, ...] = ROLES) -> None:
+    def __init__(
+        self, url: str, record: Record, folder: Path, roles: tuple[Role, ...] = ROLES, seed: int = 1
+    ) -> None:
+        """With other seeds clients send other values."""
         (folder / "soak.toml").write_text(MAPPING)
         self._over = threading.Event()
         self._record = record
         self._threads = [
-            threading.Thread(target=self._run, args=(role, Client(url, record, seed, folder)), name=role.name)
-            for seed, role in enumerate(roles, 1)
+            threading.Thread(
+                target=self._run, args=(role, Client(url, record, number, folder)), name=role.name
+            )
+            for number, role in enumerate(roles, seed)
         ]
         for thread in self._threads:
             thread.start()

@@ -9,6 +9,8 @@ from benchmarks.soaking.readings import Process, Reading
 from benchmarks.soaking.record import Record
 
 MEMORY_GROWTH = 0.05
+REPLACED = ("reader", "capturer")
+"""Roles whose processes others take the place of at the end."""
 _CHECKPOINTS_PER_STORE = 2.0
 _MORE_DESCRIPTORS = 8
 """Connections and checkpoints come and go between two readings; a leak with each request exceeds this."""
@@ -16,15 +18,20 @@ _WINDOW = 0.2
 """Of the readings after the warm-up, so much at the beginning is compared with so much at the end."""
 
 
-def problems(readings: Sequence[Reading], record: Record, warm_up_s: float) -> list[str]:
-    """All that is wrong, in words; empty when nothing grew and nothing failed."""
+def problems(
+    readings: Sequence[Reading], record: Record, warm_up_s: float, fresh: Sequence[Reading] = ()
+) -> list[str]:
+    """All that is wrong, in words; empty when nothing grew and nothing failed.
+
+    `fresh` are readings of workers that replaced those of `readings`, with the same data and load.
+    """
     found = (
         [f"{record.failed} requests failed, the first with: {record.failures[0]}"] if record.failed else []
     )
     warm = [reading for reading in readings if reading.at >= warm_up_s]
     if len(warm) < 5:
         return [*found, f"{len(warm)} readings after the warm-up are too few to judge by"]
-    found += _growth(warm)
+    found += _growth(warm, fresh)
     worst = max(warm, key=lambda reading: reading.disk.checkpoints_mb)
     if worst.disk.checkpoints_mb > _CHECKPOINTS_PER_STORE * worst.disk.store_mb:
         disk = worst.disk
@@ -48,10 +55,18 @@ def roles(readings: Sequence[Reading]) -> list[str]:
     return sorted({process.role for reading in readings for process in reading.processes})
 
 
-def _growth(warm: Sequence[Reading]) -> Iterator[str]:
+def needed(fresh: Sequence[Reading], role: str) -> float:
+    """What new processes of this role hold in MB, the median; 0 where none is new."""
+    if role not in REPLACED or not fresh:
+        return 0.0
+    return median(_total(reading, role, lambda process: process.rss_mb) for reading in fresh)
+
+
+def _growth(warm: Sequence[Reading], fresh: Sequence[Reading]) -> Iterator[str]:
     for role in roles(warm):
         before, after = growth(warm, role, lambda process: process.rss_mb)
-        if after > before * (1 + MEMORY_GROWTH):
+        # The store keeps what was removed and decided: an engine holds more of a larger store.
+        if after > max(before, needed(fresh, role)) * (1 + MEMORY_GROWTH):
             yield f"the memory of the {role} grew from {before:.0f} to {after:.0f} MB"
         before, after = growth(warm, role, lambda process: process.descriptors)
         if after > before + _MORE_DESCRIPTORS:

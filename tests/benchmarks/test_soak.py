@@ -11,15 +11,19 @@ from benchmarks.soaking.verdict import problems
 
 
 def readings(
-    memory: float = 0.0, descriptors: float = 0.0, checkpoints_mb: float = 5.0, count: int = 60
+    memory: float = 0.0,
+    descriptors: float = 0.0,
+    checkpoints_mb: float = 5.0,
+    count: int = 60,
+    reader: float = 0.0,
 ) -> list[Reading]:
-    """A server that grows by so much with each reading."""
+    """A server, or its reader, that grows by so much with each reading."""
     return [
         Reading(
             5.0 * number,
             (
                 Process("server", 1, 400 + memory * number, 300.0, int(80 + descriptors * number)),
-                Process("reader", 2, 95.0, 50.0, 8 + number % 20),
+                Process("reader", 2, 95 + reader * number, 50.0, 8 + number % 20),
             ),
             Disk(10.0, checkpoints_mb, 1.0),
         )
@@ -43,6 +47,19 @@ def test_a_server_that_stays_as_it_is_has_no_problems() -> None:
 def test_growth_is_a_problem(grown: list[Reading], told: str) -> None:
     (problem,) = problems(grown, Record(), 60)
     assert told in problem
+
+
+def test_a_reader_may_hold_what_a_new_one_holds_of_the_same_store() -> None:
+    grown = readings(reader=0.5)
+    (problem,) = problems(grown, Record(), 60)
+    assert "the memory of the reader grew from 103 to 122 MB" in problem
+    assert problems(grown, Record(), 60, grown[-5:]) == []
+    assert problems(grown, Record(), 60, grown[:5]) == [problem]
+
+
+def test_a_server_may_not_hold_more_because_its_readers_are_new() -> None:
+    grown = readings(memory=1)
+    assert len(problems(grown, Record(), 60, grown[-5:])) == 1
 
 
 def test_growth_during_the_warm_up_is_none() -> None:
