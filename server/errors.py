@@ -83,12 +83,12 @@ class Misdirected(ServerError):
 
 
 class ForeignOrigin(ServerError):
-    """A web page of a foreign origin tried to write."""
+    """A web page of a foreign origin tried to write, or to have something computed."""
 
     def __init__(self, origin: str) -> None:
         super().__init__(
-            f"Writes from the origin '{origin[:200]}' are refused: without a key they are taken only from "
-            "programs on this machine and from the server's own pages."
+            f"This request from the origin '{origin[:200]}' is refused: without a key it is taken only from "
+            "programs on this machine and from the server's own pages. Set `public_url` if it is one of them."
         )
 
 

@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "trace": "server.cli.text.commands_trace:trace",
     "key": "server.cli.commands_keys:key_app",
     "config": "server.cli.commands_config:config_app",
+    "mcp": "server.cli.mcp_command:mcp",
     "demo": "server.cli.demo:demo",
 }
 """Every command, and the function or the group of commands that it is."""

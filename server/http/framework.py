@@ -17,6 +17,7 @@ from server.http.routes import access, api_page, health, page
 from server.http.routes.curation import documents, ontologies, proposals, review, rules
 from server.http.routes.graph import changes, entities, features, relations, sparql, storage, store, suggest
 from server.http.routes.text import ask, extractions, held, jobs, models, sources, traces
+from server.mcp.route import mcp_route
 from server.runtime.context import Services
 from server.runtime.request_logging import RefuseWhileDraining
 
@@ -57,6 +58,7 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
     for router in routers:
         # Not included: the framework would make each route anew, with the first request.
         app.router.routes.extend(router.routes)
+    app.router.routes.append(mcp_route(services, app))
     problems.install(app)
     complete(app)
     rate = services.settings.requests_per_second

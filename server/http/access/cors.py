@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PATHS = frozenset({"/sparql", "/query", "/.well-known/void"})
 ANY = "*"
-_EXPOSED = b"ETag, Retry-After, Content-Length, Warning, WWW-Authenticate, X-Request-Id"
+_EXPOSED = b"Content-Length, ETag, Link, Retry-After, Warning, WWW-Authenticate, X-API-Version, X-Request-Id"
 _PREFLIGHT = (
     (b"access-control-allow-methods", b"GET, HEAD, POST"),
     (

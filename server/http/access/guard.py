@@ -13,10 +13,12 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 
 from server.errors import ForeignOrigin, KeyInAddress, KeyNeeded, OpenWritesRefused, ScopeMissing
+from server.http.access.cors import PATHS
 from server.http.access.hosts import HostNames, host_and_port, is_loopback
 from server.http.access.keys import KEY_PATTERN, Authenticator, Scope
 from server.runtime.settings import Settings
 
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _PROXIES_SAY = frozenset({b"forwarded", b"via", b"x-real-ip"})
 _PORTS = {"http": 80, "https": 443}
 _Origin = tuple[str, str, int | None]
@@ -124,12 +126,11 @@ class Guard:
         token = _token(request)
         if token is not None:
             self._check_token(token, scopes)
-        elif Scope.READ in scopes and self._open_reads:
-            return
+        elif Scope.READ in scopes and (self._open_reads or self.writes_are_open(request.scope["headers"])):
+            # Without `open_reads` too: a client that may write here may also read.
+            self._check_reader(request)
         elif self.writes_are_open(request.scope["headers"]):
-            # Open: reads without `open_reads` too, since a client that may write here may also read.
-            if Scope.READ not in scopes:
-                self._check_origin(request)
+            self._check_origin(request)
         elif is_proxied(request.scope["headers"]) and self._local and not self._keys.any_key():
             raise KeyNeeded("This came through a proxy, so it needs a key", scopes[0])
         else:
@@ -141,6 +142,18 @@ class Guard:
             raise KeyNeeded("The key is not known here, or expired, or revoked", scopes[0], sent=True)
         if not any(key.allows(scope) for scope in scopes):
             raise ScopeMissing(key.name, scopes[0])
+
+    def _check_reader(self, request: Request) -> None:
+        """A page of another origin, which may not read the answer, may not have it computed either.
+
+        A browser sends a page's POST without asking where it has no media type. The endpoint's own addresses
+        are left to CORS.
+        """
+        if request.method in _SAFE or request.url.path in PATHS or "origin" not in request.headers:
+            return
+        # Sent by the browser itself (Fetch Metadata), also where a proxy has put another host in.
+        if request.headers.get("sec-fetch-site") != "same-origin":
+            self._check_origin(request)
 
     def _check_origin(self, request: Request) -> None:
         """A page of this server has the origin that it sends its requests to, or that of `public_url`."""

@@ -97,7 +97,7 @@ def all_problems() -> ProblemMap:
     add(BackupError, 409, "Backup not possible")
     add(MalformedLiteral, 422, "Literal outside its datatype")
     add(server.Misdirected, 421, "Another host's request")
-    add(server.ForeignOrigin, 403, "Write from a foreign origin")
+    add(server.ForeignOrigin, 403, "Foreign origin")
     add(server.KeyNeeded, 401, "Key needed", headers=_challenge)
     add(server.ScopeMissing, 403, "Scope missing", headers=_challenge)
     add(server.KeyInAddress, 400, "Key in the address")

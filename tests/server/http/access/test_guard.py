@@ -157,6 +157,26 @@ async def test_no_web_page_of_another_origin_writes(client: httpx.AsyncClient, o
     assert (await client.post("/extractions", json={"text": "x"}, headers=headers)).status_code == 403
 
 
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:3000"])
+async def test_no_web_page_of_another_origin_has_anything_computed(client: httpx.AsyncClient, origin: str):
+    """A browser sends it unasked where it has no media type: the model would work for a page."""
+    for path in ("/ask", "/ask/run", "/relations", "/check", "/mcp"):
+        answer = await client.post(path, content="{}", headers={"origin": origin})
+        assert (answer.status_code, answer.json()["title"]) == (403, "Foreign origin"), path
+    assert (
+        await client.post("/sparql", data={"query": "ASK {}"}, headers={"origin": origin})
+    ).status_code == 200
+
+
+async def test_a_page_of_the_server_asks_also_behind_a_proxy_with_another_host(client: httpx.AsyncClient):
+    for headers in (
+        {"origin": "http://127.0.0.1:8000"},
+        {"origin": "https://kg.example", "sec-fetch-site": "same-origin", "x-forwarded-for": "192.0.2.1"},
+    ):
+        answer = await client.post("/ask", json={"question": "Which parks are there?"}, headers=headers)
+        assert answer.status_code == 200, answer.text
+
+
 async def test_a_page_of_the_server_writes_without_a_key(client: httpx.AsyncClient):
     assert (await update(client, origin="http://127.0.0.1:8000")).status_code == 200
     forwarded_port = {"host": "localhost:9000", "origin": "http://localhost:9000"}

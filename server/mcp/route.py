@@ -1,0 +1,36 @@
+"""`POST /mcp`: the Model Context Protocol, whose tools call this application's own routes."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from server.http.access.keys import Scope as KeyScope
+from server.mcp.calling import AppCalls
+from server.runtime.context import Services
+
+PATH = "/mcp"
+
+
+class McpRoute:
+    """The route; the protocol's SDK is imported with the first request."""
+
+    def __init__(self, services: Services, app: ASGIApp) -> None:
+        self._services = services
+        self._app = app
+        self._endpoint: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request. Raises what `Guard.check` raises; each tool is checked again by its own route."""
+        await self._services.guard.check(Request(scope, receive), *KeyScope)
+        if self._endpoint is None:
+            from server.mcp.protocol import HttpEndpoint
+
+            self._endpoint = HttpEndpoint(AppCalls(self._app), PATH, self._services.settings.max_body_bytes)
+        await self._endpoint(scope, receive, send)
+
+
+def mcp_route(services: Services, app: ASGIApp) -> Route:
+    """The route, with the application whose routes the tools call."""
+    return Route(PATH, McpRoute(services, app), methods=["POST"], include_in_schema=False)
