@@ -3,7 +3,8 @@
 Strict: a triple counts when subject, relation and object equal the gold's in words (but for case, articles
 and blanks). A statement is compared in the model's own words, and with "it" and other forms of a relation
 as they were resolved. Kinds that the text does not say, chosen by the model or implied by a relation, are not
-in the gold; they are counted apart. A kind that only the name says (`named_kinds`) is told apart too.
+in the gold; they are counted apart. A kind that only the name says (`named_kinds`) is told apart too, and so
+is a statement that the text supports and that the gold leaves out (`also`: an inverse, a near relation).
 """
 
 from __future__ import annotations
@@ -41,12 +42,16 @@ Words = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class GoldText:
-    """A text and every triple that it states. `misleading` are kinds that a name says and that are wrong."""
+    """A text and every triple that it states. `misleading` are kinds that a name says and that are wrong.
+
+    `also` are right as well, but not asked for: other ways to say the same.
+    """
 
     identifier: str
     text: str
     triples: frozenset[Words]
     misleading: frozenset[Words] = frozenset()
+    also: frozenset[Words] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -63,8 +68,9 @@ Extract = Callable[[str], Awaitable[Gated]]
 
 @dataclass(frozen=True)
 class ScoredTriple:
-    """One statement in words; `right` tells whether the gold has it, `named` whether its name says the kind.
+    """One statement in words; `right` tells whether the gold has it.
 
+    `named`: it is supported all the same, by a name that says the kind or as one that the gold also allows.
     `conforms`: the relation is one of the ontology's. `words` are as they are compared, `told` as a
     person reads them; `quote` is what the statement rests on.
     """
@@ -101,7 +107,8 @@ class TextResult:
 def read_gold(file: Path) -> list[GoldText]:
     """Gold texts, `{"id", "text", "triples": [{"subject", "relation", "object"}]}` a line.
 
-    `misleading` may hold triples, too: kinds that a name says, and that are wrong.
+    `misleading` and `also` may hold triples, too: kinds that a name says and that are wrong, and what is
+    right as well.
 
     Raises EvaluationError with the line that is not so.
     """
@@ -116,7 +123,8 @@ def read_gold(file: Path) -> list[GoldText]:
                 row = json.loads(line)
                 triples = frozenset(normal(one) for one in row["triples"])
                 misleading = frozenset(normal(one) for one in row.get("misleading", ()))
-                found.append(GoldText(str(row["id"]), row["text"], triples, misleading))
+                also = frozenset(normal(one) for one in row.get("also", ()))
+                found.append(GoldText(str(row["id"]), row["text"], triples, misleading, also))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise EvaluationError(
                     f'{file}, line {number}: not {{"id", "text", "triples"}} ({error!r}). Fix it there.'
@@ -161,7 +169,7 @@ def result_json(result: TextResult) -> dict[str, Any]:
             {
                 "triple": " | ".join(one.told),
                 "right": one.right,
-                "kind_in_name": one.named,
+                "supported": one.named,
                 "pipeline": one.sound,
                 "gate": one.accepted,
                 "confidence": one.confidence,
@@ -192,11 +200,13 @@ def _result(gold: GoldText, gated: Gated, schema: Schema) -> TextResult:
             continue
         told = _in_words(candidate, names, schema)
         own, resolved = normal(json.loads(candidate.reply)), normal(told)
-        words = own if own in gold.triples else resolved if resolved in gold.triples else own
+        allowed = (one for part in (gold.triples, gold.also) for one in (own, resolved) if one in part)
+        words = next(allowed, own)
         if words[1] == IS_A and words[2] not in text:
             unsaid += accepted is True
             continue
-        named = words[1] == IS_A and says_kind(words[0], words[2]) and words not in gold.misleading
+        kind_in_name = words[1] == IS_A and says_kind(words[0], words[2]) and words not in gold.misleading
+        named = kind_in_name or words in gold.also
         quote = candidate.evidence.quote if candidate.evidence else ""
         said.append(
             ScoredTriple(

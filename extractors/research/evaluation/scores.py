@@ -18,8 +18,8 @@ __all__ = ["Scores", "Stage", "score"]
 class Stage:
     """Precision, recall and F1 over all texts, with the counts they come from.
 
-    `named` of those told are kinds that only their name says: wrong in the strict scores, and right in
-    `supported`, the precision beside them.
+    `named` of those told are kinds that only their name says, and what the gold also allows: wrong in the
+    strict scores, and right in `supported`, the precision beside them.
     """
 
     right: int
