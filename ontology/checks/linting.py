@@ -60,12 +60,9 @@ NOT_INFERRED = Rule(
 
 _STANDARD = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SKOS)
 _NOT_INFERRED = {
-    v.PROPERTY_CHAIN: "statements along a chain of properties",
     v.SAME_AS: "the statements of one thing for the other",
     v.HAS_KEY: "that two things are the same",
     v.INVERSE_FUNCTIONAL: "that two things are the same",
-    v.SOME_VALUES_FROM: "types from values",
-    v.HAS_VALUE: "types from values, and values from types",
     v.INTERSECTION_OF: "types from several types",
 }
 """Axioms and types of properties, with what they conclude (OWL 2 Profiles, 4.3). Those that only restrict,

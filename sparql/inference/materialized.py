@@ -20,7 +20,7 @@ from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFER
 
 PORTION = 20_000
 """The number of triples followed between two writes to the store."""
-COMPLETE = Quad(UKG.store, UKG.inferences, Literal("complete, rules 1"), STATE)
+COMPLETE = Quad(UKG.store, UKG.inferences, Literal("complete, rules 2"), STATE)
 STALE = Quad(UKG.store, UKG.inferences, Literal("stale"), STATE)
 _STATED = (ASSERTED, EXTRACTED, DERIVED, ONTOLOGY)
 _log = logging.getLogger("urbankg.inference")
