@@ -34,7 +34,8 @@ async def test_a_browser_gets_the_page_and_a_program_the_description(client: htt
         assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
         assert "<ukg-app>" in page.text
     described = await client.get("/", headers={"Accept": "application/json"})
-    assert (described.status_code, described.headers["location"]) == (303, "/openapi.json")
+    assert (described.status_code, described.headers["vary"]) == (200, "Accept, Accept-Encoding, Origin")
+    assert {"service-desc", "conformance", "data"} <= {link["rel"] for link in described.json()["links"]}
     assert (await client.get("/", headers={"Accept": "image/png"})).status_code == 406
 
 
