@@ -1,0 +1,117 @@
+"""Rules for values that are asked for: "the area of X", "how tall is X", "the phone and the email of X"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sparql.ask.linking.readings import (
+    Adjective,
+    Derived,
+    HowMuch,
+    Measure,
+    PropertyName,
+    Word,
+)
+from sparql.ask.plan.nodes import (
+    Aggregate,
+    DistanceTo,
+    Related,
+    Table,
+    ValueOf,
+    Values,
+)
+from sparql.ask.plan.typing import QuantityKind
+from sparql.ask.planning.items import Category as C
+from sparql.ask.planning.items import Head, Noun
+from sparql.ask.planning.rules import Context, Made, Rules
+
+__all__ = ["RULES"]
+
+RULES = Rules()
+
+
+@RULES.rule(C.HOW, C.NOUN)
+def _how_much(context: Context, how: HowMuch, of: Noun) -> Iterator[Made]:
+    for quantity, cost in context.quantities.of_adjective(how.adjective, of.types):
+        yield C.VALUES, Values(quantity, of.node), cost
+
+
+@RULES.rule(C.PROPERTY, C.NOUN)
+def _value_of_set(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
+    if of.head is Head.RESTRICTION and not isinstance(of.node, Related):
+        return
+    if named[0].partial and not named[1]:
+        return
+    more = 0.2 if of.head is Head.RESTRICTION else 0.0
+    for quantity, cost in context.quantities.of_property(named[0], of.types):
+        yield C.VALUES, Values(quantity, of.node), cost + more
+
+
+@RULES.rule(C.NOUN, C.PROPERTY)
+def _set_value(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+    for made in _value_of_set(context, named, of):
+        yield made[0], made[1], made[2] + 0.15
+
+
+@RULES.rule(C.MEASURE, C.NOUN)
+def _measured(context: Context, measure: Measure, of: Noun) -> Iterator[Made]:
+    if measure.verb:
+        return
+    if measure.size is not None:
+        if of.head is Head.RESTRICTION:
+            return
+        if of.types is None or of.types & context.typing.shaped:
+            yield C.VALUES, Values(context.quantities.of_size(measure.size, of.types), of.node), 0.1
+    elif len(of.pair) == 2:
+        yield C.VALUES, Values(DistanceTo(of.pair[1]), of.pair[0]), 0.0
+    elif of.head is not Head.RESTRICTION:
+        yield C.FAR, of, 0.0
+
+
+@RULES.rule(C.VALUES, C.MEASURE)
+def _measured_again(context: Context, values: Values, measure: Measure) -> Iterator[Made]:
+    """ "What area does the park cover?" """
+    quantity = values.quantity
+    if measure.size is not None and measure.size in (
+        getattr(quantity, "size", None),
+        getattr(quantity, "measured", None),
+    ):
+        yield C.VALUES, values, 0.0
+
+
+_Names = tuple[PropertyName, ...]
+
+
+@RULES.rule(C.PROPERTY, C.WORD)
+def _property_and(context: Context, named: tuple[PropertyName, bool], word: Word) -> Iterator[Made]:
+    if word is Word.AND:
+        yield C.PROPERTIES_AND, (named[0],), 0.0
+
+
+@RULES.rule(C.PROPERTIES_AND, C.VALUES)
+def _columns(context: Context, names: _Names, values: Values) -> Iterator[Made]:
+    """ "the phone number and the email of X" """
+    found = [next(context.quantities.of_property(name, None), None) for name in names]
+    if all(found) and isinstance(values.quantity, ValueOf):
+        columns = tuple(one[0] for one in found if one)
+        yield C.ANSWER, Table(values.set, (*columns, values.quantity)), sum(one[1] for one in found if one)
+
+
+@RULES.rule(C.NOUN, C.ADJECTIVE)
+def _weighs(context: Context, of: Noun, adjective: Adjective) -> Iterator[Made]:
+    """ "How much does it weigh?" """
+    if adjective.verb and of.head is not Head.RESTRICTION:
+        for quantity, cost in context.quantities.of_adjective(adjective, of.types):
+            yield C.VALUES, Values(quantity, of.node), cost
+
+
+@RULES.rule(C.DERIVED, C.NOUN)
+def _derived_of(context: Context, derived: Derived, of: Noun) -> Iterator[Made]:
+    for quantity, cost in context.quantities.derived(derived, of.types):
+        yield C.VALUES, Values(quantity, of.node), cost
+
+
+@RULES.rule(C.AGGREGATE, C.VALUES)
+def _aggregated(context: Context, aggregate: Aggregate, values: Values) -> Iterator[Made]:
+    if context.typing.kind(values.quantity) is QuantityKind.NUMBER:
+        yield C.AGGREGATED, (aggregate, values), 0.0
