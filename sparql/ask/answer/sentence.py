@@ -16,11 +16,13 @@ from sparql.ask.plan.nodes import (
     And,
     Arithmetic,
     CompareTo,
+    Converted,
     Count,
     CountOf,
     Difference,
     DistanceTo,
     EarliestOf,
+    Every,
     Exists,
     Group,
     Kind,
@@ -122,6 +124,11 @@ class AnswerWriter:
             case Exists(node):
                 holds = bool(results.get("boolean"))
                 return f"{'Yes' if holds else 'No'}: {self._claim(node, shown, holds=holds)}."
+            case Every(node, within):
+                holds = bool(results.get("boolean"))
+                verb = "are" if holds else "are not all"
+                claim = f"{'all ' if holds else ''}{phrase(node)} {verb} {restriction_words(within)}"
+                return f"{'Yes' if holds else 'No'}: {claim}."
             case Values(quantity, node):
                 return self._values(quantity, node, query, results)
             case Aggregation(aggregate, quantity, node):
@@ -208,6 +215,8 @@ class AnswerWriter:
             return kilometers(float(value))
         if isinstance(quantity, SizeOf):
             return f"{kilometers(float(value))}²"
+        if isinstance(quantity, Converted):
+            return number_words(value, quantity.unit)
         if isinstance(quantity, CountOf):
             return f"{number_words(value)} {phrase(quantity.set, one=value == '1')}"
         if isinstance(quantity, Arithmetic | ValueOf):

@@ -19,11 +19,13 @@ from sparql.ask.plan.nodes import (
     Difference,
     DistanceTo,
     EarliestOf,
+    Every,
     Exists,
     Group,
     Kind,
     Link,
     List,
+    Minus,
     Named,
     Plan,
     Quantity,
@@ -97,6 +99,12 @@ class Compiler:
             case Exists(node):
                 body = patterns.members(node, patterns.variables.name(_noun(node)))
                 return self._query(patterns, f"ASK {_where(body)[6:]}", "", Result.TRUTH)
+            case Every(node, within):
+                var = patterns.variables.name(_noun(node))
+                others = " ".join(patterns.members(Minus(node, within), var))
+                counted = f"{{ SELECT (COUNT(DISTINCT {var}) AS ?others) WHERE {{ {others} }} }}"
+                text = f"ASK {_where([counted, 'FILTER(?others = 0)'])[6:]}"
+                return self._query(patterns, text, "", Result.TRUTH)
             case Aggregation():
                 return self._aggregation(patterns, plan)
             case Difference():

@@ -31,6 +31,7 @@ __all__ = [
     "Reading",
     "Superlative",
     "TextValue",
+    "UnitName",
     "Word",
 ]
 
@@ -69,6 +70,8 @@ class Word(StrEnum):
     BETWEEN = "between"
     ALL = "all"
     OUTSIDE = "outside"
+    DATE = "date"
+    SAME = "same"
     COMMA = ","
 
 
@@ -149,11 +152,16 @@ class TextValue:
 
 @dataclass(frozen=True)
 class Comparator:
-    """A comparison: `dated` compares dates, `adjective` says what is compared."""
+    """A comparison: `dated` compares dates, `distant` distances, `adjective` says what is compared.
+
+    `behind`: it comes after its value, as in "five or more".
+    """
 
     op: Op
     dated: bool = False
     adjective: Adjective | None = None
+    distant: bool = False
+    behind: bool = False
 
 
 @dataclass(frozen=True)
@@ -191,6 +199,13 @@ class Number:
 
 
 @dataclass(frozen=True)
+class UnitName:
+    """The unit that a value is wanted in (a QUDT local name): "in kilometers"."""
+
+    unit: str
+
+
+@dataclass(frozen=True)
 class DateValue:
     """A date, as precise as it is written; `last` is the end of a range, such as a decade."""
 
@@ -225,6 +240,7 @@ Meaning = (
     | Measure
     | Number
     | DateValue
+    | UnitName
     | Ordinal
     | Aggregate
 )

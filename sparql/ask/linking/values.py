@@ -13,7 +13,7 @@ from extractors.english.numerals import read_number
 from extractors.english.quantities import unit_of
 from ontology import Schema
 from ontology.labels import local_name, split_camel_case
-from sparql.ask.linking.readings import DateValue, Number, Reading, TextValue
+from sparql.ask.linking.readings import DateValue, Number, Reading, TextValue, UnitName
 from sparql.ask.linking.summary import DataSummary, RunQuery
 from sparql.ask.linking.words import Token
 from sparql.ask.plan.nodes import Term
@@ -52,10 +52,15 @@ def read_numbers(tokens: Sequence[Token]) -> Iterator[Reading]:
     """Yield numbers with and without a unit, and dates."""
     for start, token in enumerate(tokens):
         yield from _dates(tokens, start)
+        yield from _wanted_units(tokens, start)
         if token.text == "half" and start + 2 < len(tokens) and tokens[start + 1].text in ("a", "an"):
             unit = unit_of(tokens[start + 2].text)
             if unit is not None:
                 yield Reading(start, start + 3, Number(Decimal("0.5"), f"0.5 {tokens[start + 2].text}", unit))
+        if token.text in ("a", "an") and start + 1 < len(tokens):
+            unit = unit_of(tokens[start + 1].text)
+            if unit is not None and len(tokens[start + 1].text) > 2:
+                yield Reading(start, start + 2, Number(Decimal(1), f"1 {tokens[start + 1].text}", unit))
         read = read_number(token.text)
         if not isinstance(read, tuple) or read[1] or token.text in ("a", "an", "no"):
             continue
@@ -73,6 +78,17 @@ def read_numbers(tokens: Sequence[Token]) -> Iterator[Reading]:
             ):
                 yield Reading(start, end + size, Number(value, f"{value} {after}", unit))
                 break
+
+
+def _wanted_units(tokens: Sequence[Token], start: int) -> Iterator[Reading]:
+    """Yield the unit that a value is wanted in: "in square kilometers"."""
+    if tokens[start].text not in ("in", "as"):
+        return
+    for size in (1, 2, 3):
+        unit = unit_of(" ".join(t.text for t in tokens[start + 1 : start + 1 + size]))
+        if unit is not None and len(tokens) > start + size:
+            yield Reading(start, start + 1 + size, UnitName(unit))
+            return
 
 
 _SCALES: Final = {"thousand": Decimal(1000), "million": Decimal(10**6), "billion": Decimal(10**9)}

@@ -11,6 +11,7 @@ from sparql.ask.plan.nodes import (
     Count,
     CountOf,
     Difference,
+    Every,
     Exists,
     Group,
     List,
@@ -32,6 +33,9 @@ def check_plan(plan: Plan, typing: Typing) -> None:
         case List(node) | Count(node) | Exists(node):
             typing.of(node)
             _check_numbers(node, typing)
+        case Every(node, within):
+            typing.of(node)
+            typing.of(within)
         case Values(quantity, node):
             _check_value(quantity, node, typing)
         case Table(node, columns):

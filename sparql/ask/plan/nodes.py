@@ -19,11 +19,13 @@ __all__ = [
     "Arithmetic",
     "Compare",
     "CompareTo",
+    "Converted",
     "Count",
     "CountOf",
     "Difference",
     "DistanceTo",
     "EarliestOf",
+    "Every",
     "Exists",
     "Group",
     "Kind",
@@ -322,6 +324,14 @@ class Arithmetic(Quantity):
 
 
 @dataclass(frozen=True)
+class Converted(Quantity):
+    """A quantity in another unit, by its QUDT name: the value of Values alone."""
+
+    quantity: Quantity
+    unit: str
+
+
+@dataclass(frozen=True)
 class List(Plan):
     """The members of a set."""
 
@@ -340,6 +350,14 @@ class Exists(Plan):
     """Whether a set has any member."""
 
     set: Set
+
+
+@dataclass(frozen=True)
+class Every(Plan):
+    """Whether all members of a set are in another."""
+
+    set: Set
+    within: Set
 
 
 @dataclass(frozen=True)

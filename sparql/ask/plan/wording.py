@@ -11,11 +11,13 @@ from sparql.ask.plan.nodes import (
     Arithmetic,
     Compare,
     CompareTo,
+    Converted,
     Count,
     CountOf,
     Difference,
     DistanceTo,
     EarliestOf,
+    Every,
     Exists,
     Group,
     Kind,
@@ -305,6 +307,8 @@ def quantity_words(quantity: Quantity) -> str:
             return f"distance to {phrase(to)}"
         case SizeOf(size):
             return f"measured {size}"
+        case Converted(converted):
+            return quantity_words(converted)
         case CountOf(_, counted):
             return f"number of {phrase(counted)}"
         case Arithmetic(operation, left, right):
@@ -340,6 +344,9 @@ def steps(plan: Plan) -> list[tuple[Node, str]]:
         case Exists(node):
             _take(node, found)
             last = "Say whether there is any."
+        case Every(node, within):
+            _take(node, found)
+            last = f"Say whether all of them are {restriction_words(within)}."
         case Values(quantity, node):
             _take(node, found)
             last = f"Give the {quantity_words(quantity)}."

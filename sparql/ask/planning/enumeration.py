@@ -11,7 +11,7 @@ from sparql.ask.errors import PlanError
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.words import Token
 from sparql.ask.plan.checking import check_plan
-from sparql.ask.plan.nodes import Plan
+from sparql.ask.plan.nodes import Exists, List, Plan
 from sparql.ask.plan.typing import Typing
 from sparql.ask.plan.wording import sentences
 from sparql.ask.planning.chart import parse
@@ -58,6 +58,8 @@ def enumerate_plans(linked: LinkedQuestion, context: Context) -> Sequence[Candid
         if finished is None:
             continue
         plan, more = finished
+        if linked.lists and isinstance(plan, Exists):
+            plan = List(plan.set)
         if item.cost + more < found.get(plan, 99.0) and _is_sound(plan, linked, typing):
             found[plan] = item.cost + more + _SKIPPED * skipped_words(plan, linked)
     ranked = sorted((Candidate(plan, cost) for plan, cost in found.items()), key=lambda one: one.cost)

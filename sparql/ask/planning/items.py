@@ -42,6 +42,12 @@ class Category(StrEnum):
     AGGREGATE = "aggregate"
     AGGREGATED = "aggregated"  # aggregate and property
     WORD = "word"
+    UNIT = "unit"
+    BEHIND = "behind"  # comparator behind its value
+    CLOSER = "closer"  # comparator of distances and what they are to
+    CLOSER_THAN = "closer than"
+    SAME = "same"  # the same kind of place, property or year
+    ALL = "all"
     QUESTION = "question"
     HAVING = "having"  # number and kind of related things
     WITHOUT = "without"
@@ -73,7 +79,10 @@ class Head(StrEnum):
 
 @dataclass(frozen=True)
 class Noun:
-    """A set phrase; `pair` where it names several things with "and" or "or", `both` where all must hold."""
+    """A set phrase; `pair` where it names several things with "and" or "or", `both` where all must hold.
+
+    `apart` is what a restriction leaves out: "in the same borough as X" is not said of X.
+    """
 
     node: Set
     types: Types = field(compare=False)
@@ -83,6 +92,7 @@ class Noun:
     plural: bool = False
     prefixed: bool = False
     count: int | None = None
+    apart: Noun | None = None
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from sparql.ask.linking.readings import (
     Reading,
     Superlative,
     TextValue,
+    UnitName,
     Word,
 )
 from sparql.ask.linking.readings import Near as NearWord
@@ -47,16 +48,20 @@ from sparql.ask.plan.nodes import (
     Arithmetic,
     Compare,
     CompareTo,
+    Converted,
     Count,
     CountOf,
     Difference,
     DistanceTo,
     EarliestOf,
+    Every,
     Exists,
     Group,
+    Kind,
     Lacking,
     List,
     Minus,
+    Named,
     Near,
     Node,
     Op,
@@ -65,8 +70,11 @@ from sparql.ask.plan.nodes import (
     PlaceLink,
     Plan,
     PropertyLink,
+    Related,
+    Set,
     Side,
     SideOf,
+    Size,
     SizeOf,
     Term,
     Top,
@@ -90,9 +98,47 @@ def unused_words(plan: Plan, linked: LinkedQuestion) -> list[Token]:
             used.update(range(reading.start, reading.end))
     if linked.tokens[0].text in ("who", "whom") and isinstance(plan, Values | Aggregation):
         return [linked.tokens[0]]
-    if linked.asks_whether and not facts.has(Exists):
+    if linked.asks_whether and not (facts.has(Exists, Every) or _is_choice(plan)):
         return [linked.tokens[0]]
+    missed = _other_things(plan, linked)
+    if missed:
+        return missed
     return [t for n, t in enumerate(linked.tokens) if n not in used and t.text not in linked.idle]
+
+
+def _is_choice(plan: Plan) -> bool:
+    """Whether a plan chooses of several named things: "Is X or Y older?" is answered by one of them."""
+    return isinstance(plan, List) and isinstance(plan.set, Top) and isinstance(plan.set.set, Or)
+
+
+def _other_things(plan: Plan, linked: LinkedQuestion) -> list[Token]:
+    """Return the words of "which museums", where a plan lists things of another kind."""
+    if not isinstance(plan, List):
+        return []
+    asking = [r for r in linked.readings if r.start == 0 and r.meaning in (Question.WHICH, Question.IN_WHICH)]
+    start = max((one.end for one in asking), default=0)
+    named = [one for one in linked.readings if one.start == start]
+    classes = {one.meaning.term.iri for one in named if isinstance(one.meaning, ClassName)}
+    if not start or not classes or not all(isinstance(one.meaning, ClassName) for one in named):
+        return []
+    heads = set(_heads(plan.set))
+    return [] if not heads or heads & classes else [linked.tokens[start]]
+
+
+def _heads(node: Set) -> Iterator[NamedNode | None]:
+    """Yield the classes that the members of a set are said to be of, None for a restriction alone."""
+    match node:
+        case Kind(term):
+            yield term.iri
+        case And(sets) | Or(sets):
+            for one in sets:
+                yield from _heads(one)
+        case Minus(kept) | Lacking(kept) | Top(kept):
+            yield from _heads(kept)
+        case Named():
+            return
+        case _:
+            yield None
 
 
 def skipped_words(plan: Plan, linked: LinkedQuestion) -> int:
@@ -173,7 +219,7 @@ class _Facts:
             case Question.HOW_MUCH | Question.HOW_LONG | Question.HOW:
                 return self.has(Values, Difference, Aggregation)
             case Question.YES_NO | Question.IS | Question.THERE:
-                return self.has(Exists, List, Count, Values, Group, Aggregation, Difference)
+                return self.has(Exists, Every, List, Count, Values, Group, Aggregation, Difference)
             case _:
                 return True
 
@@ -183,6 +229,10 @@ class _Facts:
                 return True
             case Word.OUTSIDE:
                 return self.has(Minus)
+            case Word.DATE:
+                return self.has(ValueOf, EarliestOf)
+            case Word.SAME:
+                return self.has(CompareTo) or sum(isinstance(p, Related) for p in self.parts) > 1
             case Word.NOT:
                 return self.has(Minus, Lacking) or Place.DISJOINT in self.parts
             case Word.EXCEPT:
@@ -194,18 +244,33 @@ class _Facts:
             case Word.BOTH:
                 return self.has(And)
             case Word.PER:
-                return self.has(Group)
+                return self.has(Group, Every)
             case Word.ALL:
                 return not self.has(Exists)
             case Word.THAN:
                 return self.has(Compare, CompareTo, Difference)
             case Word.BETWEEN:
-                return self.has(DistanceTo, Difference) or sum(isinstance(p, Compare) for p in self.parts) > 1
+                return self.has(DistanceTo, Difference, Or) or sum(map(_is_compared, self.parts)) > 1
             case Word.AND:
                 return (
                     self.has(And, Or, DistanceTo, Minus, Difference)
                     or sum(isinstance(p, Compare) for p in self.parts) > 1
                 )
+
+    def _is_in(self, unit: str) -> bool:
+        """Whether a value of the plan is given in a unit."""
+        units: set[str] = set()
+        for part in self.parts:
+            match part:
+                case Converted(_, wanted):
+                    units.add(wanted)
+                case DistanceTo() | SizeOf(Size.LENGTH):
+                    units.add("KiloM")
+                case SizeOf():
+                    units.add("KiloM2")
+                case ValueOf((*_, term)):
+                    units.add(term.unit)
+        return unit in units
 
     def _is_preposition(self, words: str) -> bool:
         """Whether "in" may be that of a property: "expertise in", "in France" as a text."""
@@ -220,11 +285,15 @@ class _Facts:
                 return bool(links & {meaning, _INVERSE.get(meaning, meaning)})
             case Side():
                 return any(isinstance(part, SideOf) and part.side is meaning for part in self.parts)
+            case UnitName(unit):
+                return self._is_in(unit)
             case On():
                 return PlaceLink(Place.WITHIN) in self.parts
             case NearWord():
                 return any(isinstance(part, Near) for part in self.parts)
             case Comparator(op):
+                if meaning.distant and not self.has(DistanceTo):
+                    return False
                 return self._compares(op, ranks=meaning.adjective is not None or meaning.dated)
             case More(op):
                 return any(isinstance(p, CountOf) for p in self.parts) and self._compares(op, ranks=True)
@@ -266,3 +335,7 @@ def _number(part: Any) -> Decimal | None:
         except InvalidOperation:
             return None
     return None
+
+
+def _is_compared(part: Any) -> bool:
+    return isinstance(part, Compare)

@@ -15,11 +15,13 @@ from sparql.ask.plan.nodes import (
     CountOf,
     Difference,
     DistanceTo,
+    Every,
     Exists,
     Group,
     List,
     Minus,
     Named,
+    Near,
     Op,
     Or,
     Place,
@@ -27,6 +29,7 @@ from sparql.ask.plan.nodes import (
     Quantity,
     Related,
     Set,
+    SideOf,
     Size,
     SizeOf,
     Top,
@@ -108,6 +111,23 @@ def _in_which_most(context: Context, kind: Noun, ranking: Ranking) -> Iterator[M
             kind.node, CountOf(link, ranking.counted.node), ranking.most, ranking.count or 1, ranking.first
         )
         yield C.ANSWER, List(node), cost - 0.4
+
+
+@RULES.rule(C.QUESTION, C.ALL)
+def _are_all(context: Context, question: Question, of: Noun) -> Iterator[Made]:
+    """ "Are all zoos in the Bronx?": where things are is known of all of them, other things are not"""
+    if question is not Question.YES_NO or not isinstance(of.node, And):
+        return
+    *kept, claim = of.node.sets
+    if isinstance(claim, Near | SideOf) or (isinstance(claim, Related) and isinstance(claim.link, PlaceLink)):
+        yield C.ANSWER, Every(And(tuple(kept)) if len(kept) > 1 else kept[0], claim), 0.0
+
+
+@RULES.rule(C.QUESTION, C.NOUN)
+def _choice(context: Context, question: Question, of: Noun) -> Iterator[Made]:
+    """ "Is X or Y older?" """
+    if question is Question.YES_NO and isinstance(of.node, Top) and isinstance(of.node.set, Or):
+        yield C.ANSWER, List(of.node), 0.0
 
 
 def _yes_no(of: Noun) -> Iterator[Made]:

@@ -58,6 +58,22 @@ def _date_tests(op: Op, value: DateValue) -> tuple[tuple[Op, Literal], ...]:
             return ((op, value.last),)
 
 
+@RULES.rule(C.VALUE, C.BEHIND)
+def _bound_behind(context: Context, value: Number | DateValue, comparator: Comparator) -> Iterator[Made]:
+    """ "five or more" """
+    if isinstance(value, DateValue):
+        yield C.BOUND, Bound(_date_tests(comparator.op, value), True), 0.0
+    else:
+        yield from _bound(context, comparator, value)
+
+
+@RULES.rule(C.WORD, C.VALUE)
+def _year(context: Context, word: Word, value: Number | DateValue) -> Iterator[Made]:
+    """ "the year 1900" """
+    if word is Word.DATE and isinstance(value, DateValue):
+        yield C.VALUE, value, 0.0
+
+
 @RULES.rule(C.WORD, C.VALUE)
 def _between(context: Context, word: Word, value: Number | DateValue) -> Iterator[Made]:
     if word is Word.BETWEEN:

@@ -18,6 +18,7 @@ from sparql.ask.plan.nodes import (
     Compare,
     CountOf,
     Link,
+    List,
     Op,
     Place,
     PlaceLink,
@@ -68,6 +69,13 @@ def _having(context: Context, of: Noun, having: _Having) -> Iterator[Made]:
         made = _compared_count(context, of, CountOf(link, counted.node), op, value)
         if made is not None:
             yield C.NOUN, made, cost - 0.3
+
+
+@RULES.rule(C.IN_KIND, C.HAVING)
+def _in_kind_having(context: Context, kind: Noun, having: _Having) -> Iterator[Made]:
+    """ "In which boroughs are there more than four museums?" """
+    for _, made, cost in _having(context, kind, having):
+        yield C.ANSWER, List(made.node), cost
 
 
 @RULES.rule(C.MORE, C.NOUN)

@@ -16,11 +16,14 @@ from sparql.ask.linking.readings import (
     PropertyName,
 )
 from sparql.ask.plan.nodes import (
+    And,
     CountOf,
     DistanceTo,
     EarliestOf,
+    Kind,
     PropertyLink,
     Quantity,
+    Related,
     Top,
     ValueOf,
 )
@@ -137,12 +140,15 @@ def _rank_measure(context: Context, rank: Ranking, measure: Measure) -> Iterator
 def _ranked_by(context: Context, of: Noun, ranking: Ranking) -> Iterator[Made]:
     if of.head is Head.RESTRICTION or (of.head is Head.NAME and not of.pair):
         return
+    # The nearest noun is meant: "in the borough with the most museums".
+    last = of.node.sets[-1] if isinstance(of.node, And) else None
+    far = 0.1 if isinstance(last, Related) and isinstance(last.to, Kind) else 0.0
     if ranking.quantity is not None:
-        yield from _top(context, ranking, ranking.quantity, of, 0.0)
+        yield from _top(context, ranking, ranking.quantity, of, far)
     elif ranking.counted is not None:
         named = ((ranking.link, 0.4),) if ranking.link is not None else None
         for link, cost in named or context.links(of.types, ranking.counted.types):
-            yield from _top(context, ranking, CountOf(link, ranking.counted.node), of, cost - 0.4)
+            yield from _top(context, ranking, CountOf(link, ranking.counted.node), of, cost + far - 0.4)
 
 
 @RULES.rule(C.RANKING, C.NOUN)

@@ -14,6 +14,7 @@ from sparql.ask.plan.nodes import (
     Compare,
     Kind,
     Lacking,
+    List,
     Minus,
     Named,
     Near,
@@ -167,7 +168,7 @@ def _related(context: Context, link: Any, of: Noun) -> Iterator[Noun]:
         return
     found = context.related(link, of.node)
     if found is not None:
-        yield found
+        yield replace(found, apart=of.apart)
 
 
 @RULES.rule(C.ON, C.NOUN)
@@ -243,6 +244,9 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
             yield C.NOUN, made, 0.0
     elif word is Word.ALL and of.head is Head.KIND:
         yield C.NOUN, of, 0.05
+        yield C.ALL, of, 0.0
+    elif word is Word.BETWEEN and len(of.pair) == 2 and of.head is Head.NAME:
+        yield C.NOUN, of, 0.1
     elif word is Word.OR and len(of.pair) > 1:
         yield C.NOUN, of, 0.0
     elif word is Word.WITHOUT and of.head is not Head.RESTRICTION:
@@ -295,6 +299,13 @@ def _lacking(context: Context, of: Noun, without: Noun | PropertyName) -> Iterat
         related = context.related(link, without.node)
         if related is not None and _overlap(of, related):
             yield C.NOUN, replace(of, node=Minus(of.node, related.node)), cost - 0.4
+
+
+@RULES.rule(C.IN_KIND, C.WITHOUT)
+def _in_kind_lacking(context: Context, kind: Noun, without: Noun | PropertyName) -> Iterator[Made]:
+    """ "In which boroughs is there no airport?" """
+    for _, made, cost in _lacking(context, kind, without):
+        yield C.ANSWER, List(made.node), cost
 
 
 @RULES.rule(C.NOUN, C.OUT)

@@ -9,15 +9,17 @@ from pyoxigraph import Literal
 
 from geo.measure.units import UNITS
 from sparql.ask.plan.nodes import (
+    Converted,
     DistanceTo,
     Quantity,
+    Size,
     SizeOf,
     ValueOf,
 )
 from sparql.ask.planning.rules import Context
 from sparql.model.vocabulary import XSD
 
-__all__ = ["DECIMAL", "converted"]
+__all__ = ["DECIMAL", "converted", "in_unit"]
 
 DECIMAL: Final = XSD.decimal
 
@@ -64,3 +66,16 @@ def _unit_in_name(quantity: Quantity) -> str | None:
     words = quantity.path[-1].words if isinstance(quantity, ValueOf) else ""
     inside = words.partition("(")[2].partition(")")[0]
     return unit_of(inside) if inside else None
+
+
+def in_unit(quantity: Quantity, unit: str) -> Quantity | None:
+    """Return a quantity in a unit; None where it cannot be given in it."""
+    own = "KiloM2" if quantity == SizeOf(Size.AREA) else "KiloM"
+    if isinstance(quantity, ValueOf):
+        own = quantity.path[-1].unit
+    elif not isinstance(quantity, DistanceTo | SizeOf):
+        return None
+    if unit == own:
+        return quantity
+    fits = own in UNITS and unit in UNITS and UNITS[own].quantity == UNITS[unit].quantity
+    return Converted(quantity, unit) if fits else None

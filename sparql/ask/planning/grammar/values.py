@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 from sparql.ask.linking.readings import (
     Adjective,
@@ -10,17 +12,21 @@ from sparql.ask.linking.readings import (
     HowMuch,
     Measure,
     PropertyName,
+    UnitName,
     Word,
 )
 from sparql.ask.plan.nodes import (
     Aggregate,
+    Aggregation,
     DistanceTo,
     Related,
+    Size,
     Table,
     ValueOf,
     Values,
 )
 from sparql.ask.plan.typing import QuantityKind
+from sparql.ask.planning.grammar.units import in_unit
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.items import Head, Noun
 from sparql.ask.planning.rules import Context, Made, Rules
@@ -115,3 +121,51 @@ def _derived_of(context: Context, derived: Derived, of: Noun) -> Iterator[Made]:
 def _aggregated(context: Context, aggregate: Aggregate, values: Values) -> Iterator[Made]:
     if context.typing.kind(values.quantity) is QuantityKind.NUMBER:
         yield C.AGGREGATED, (aggregate, values), 0.0
+
+
+@RULES.rule(C.NOUN, C.MEASURE)
+def _measure_of_owner(context: Context, of: Noun, measure: Measure) -> Iterator[Made]:
+    """ "Central Park's area" """
+    if of.head is Head.NAME and not of.pair:
+        yield from ((c, made, cost + 0.1) for c, made, cost in _measured(context, measure, of))
+
+
+@RULES.rule(C.PROPERTY, C.WORD)
+def _property_year(context: Context, named: tuple[PropertyName, bool], word: Word) -> Iterator[Made]:
+    """ "the founding year", "the date of completion" """
+    if word is Word.DATE and context.typing.kind(ValueOf((named[0].term,))) is QuantityKind.DATE:
+        yield C.PROPERTY, (named[0], True), 0.0
+
+
+@RULES.rule(C.WORD, C.PROPERTY)
+def _year_property(context: Context, word: Word, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+    yield from _property_year(context, named, word)
+
+
+@RULES.rule(C.WORD, C.VALUES)
+def _year_of_values(context: Context, word: Word, values: Values) -> Iterator[Made]:
+    """ "the year the tower was finished" """
+    if word is Word.DATE and context.typing.kind(values.quantity) is QuantityKind.DATE:
+        yield C.VALUES, values, 0.0
+
+
+@RULES.rule(C.VALUES, C.UNIT)
+def _in_unit(context: Context, values: Values, wanted: UnitName) -> Iterator[Made]:
+    """ "in miles" """
+    quantity = in_unit(values.quantity, wanted.unit)
+    if quantity is not None:
+        yield C.VALUES, replace(values, quantity=quantity), 0.0
+
+
+@RULES.rule(C.ANSWER, C.UNIT)
+def _answer_in_unit(context: Context, answer: Any, wanted: UnitName) -> Iterator[Made]:
+    quantity = in_unit(answer.quantity, wanted.unit) if isinstance(answer, Values | Aggregation) else None
+    if quantity is not None:
+        yield C.ANSWER, replace(answer, quantity=quantity), 0.0
+
+
+@RULES.rule(C.MEASURE, C.UNIT)
+def _measure_in_unit(context: Context, measure: Measure, wanted: UnitName) -> Iterator[Made]:
+    """ "the distance in km from X to Y" """
+    if wanted.unit == ("KiloM2" if measure.size is Size.AREA else "KiloM"):
+        yield C.MEASURE, measure, 0.0
