@@ -35,6 +35,7 @@ from sparql.ask.plan.nodes import (
     Or,
     Place,
     PlaceLink,
+    Position,
     Quantity,
     Related,
     Set,
@@ -163,6 +164,10 @@ class Patterns:
                 # A point has no size.
                 bound = f"BIND({iri(_SIZES[size])}({here}) AS {sized})"
                 return [f"{var} {self.geometry()} {here} .", bound, f"FILTER({sized} > 0)"], sized
+            case Position(side):
+                here = self.variables.name("here wkt")
+                axis = iri(_SIDES[side][0])
+                return [f"{var} {self.geometry()} {here} ."], f"{axis}({iri(_CENTROID)}({here}))"
             case Converted(converted, unit):
                 lines, expression = self.value(converted, var)
                 return lines, f"({expression} * {conversion(converted, unit):.12g})"

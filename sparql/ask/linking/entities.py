@@ -13,7 +13,7 @@ from ontology.labels import singular
 from sparql.ask.linking.lexicon import FunctionWords, TermNames
 from sparql.ask.linking.readings import EntityName, Reading
 from sparql.ask.linking.words import Token
-from sparql.ask.plan.nodes import Term
+from sparql.ask.plan.nodes import Side, Term
 
 __all__ = ["EntityReader", "Same"]
 
@@ -25,6 +25,8 @@ _MOST_CANDIDATES: Final = 12
 _KEPT: Final = 6
 _TYPO, _SHORT, _LOWER_CASE, _PLURAL, _COMMON = 0.5, 0.2, 0.25, 0.1, 0.7
 _LEAST_SIMILAR: Final = 0.6
+_SIDES: Final = frozenset(Side)
+"""The points of the compass: "north" in lower case is no short form of a name."""
 
 
 class EntityReader:
@@ -118,6 +120,8 @@ class EntityReader:
 
     def _may_name(self, token: Token, number: int, idle: frozenset[str]) -> bool:
         if token.text in idle or self._functions.knows([token.text]):
+            return False
+        if not token.capital and token.text in _SIDES:
             return False
         has_digit = any(c.isdigit() for c in token.raw)
         if token.text.replace(",", "").replace(".", "").isdigit():

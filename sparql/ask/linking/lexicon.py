@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pyoxigraph import NamedNode
 
+from extractors.english.quantities import unit_of
 from ontology import OntologyProperty, PropertyKind, Schema
 from ontology.labels import local_name, readable, singular, split_camel_case, words
 from sparql.ask.linking.readings import (
@@ -156,7 +157,10 @@ class TermNames:
     def _labelled(self, label: str, meaning: Meaning, cost: float) -> None:
         """Add a label; "has part" is "part" too, and "designed by" is "designed"."""
         found = words(label)
-        if not found or (cost and (self._functions.knows(found) or self._begins_with_class(found))):
+        # A value of so many hectares is for the numbers to read: the property may be in square kilometers.
+        if not found or (cost and unit_of(label.lower()) is not None):
+            return
+        if cost and (self._functions.knows(found) or self._begins_with_class(found)):
             return
         self._add(label, meaning, cost)
         if isinstance(meaning, PropertyName):
@@ -217,6 +221,8 @@ class FunctionWords:
             self._add_all(phrases, Word(name))
         self._add_comparators(lists)
         self._add_order(lists["order"])
+        for name, phrases in lists["extremes"].items():
+            self._add_all(phrases, Superlative(most=name in (Side.NORTH, Side.EAST), side=Side(name)))
         for word, number in lists["ordinals"].items():
             self._add_all([word], Ordinal(number))
         self._add_values(lists)

@@ -179,6 +179,7 @@ class Superlative:
     adjective: Adjective | None = None
     distance: bool = False
     dated: bool = False
+    side: Side | None = None
 
 
 @dataclass(frozen=True)
@@ -200,9 +201,10 @@ class Number:
 
 @dataclass(frozen=True)
 class UnitName:
-    """The unit that a value is wanted in (a QUDT local name): "in kilometers"."""
+    """The unit that a value is wanted in (a QUDT local name): "in miles"; `asked`: "how many miles"."""
 
     unit: str
+    asked: bool = False
 
 
 @dataclass(frozen=True)

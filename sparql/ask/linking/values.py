@@ -81,13 +81,16 @@ def read_numbers(tokens: Sequence[Token]) -> Iterator[Reading]:
 
 
 def _wanted_units(tokens: Sequence[Token], start: int) -> Iterator[Reading]:
-    """Yield the unit that a value is wanted in: "in square kilometers"."""
-    if tokens[start].text not in ("in", "as"):
+    """Yield the unit that a value is wanted in: "in square kilometers", "how many hectares"."""
+    texts = [token.text for token in tokens[start : start + 5]]
+    asked = texts[:2] == ["how", "many"]
+    if not asked and texts[0] not in ("in", "as"):
         return
-    for size in (1, 2, 3):
-        unit = unit_of(" ".join(t.text for t in tokens[start + 1 : start + 1 + size]))
-        if unit is not None and len(tokens) > start + size:
-            yield Reading(start, start + 1 + size, UnitName(unit))
+    skip = 2 if asked else 1
+    for end in range(skip + 1, len(texts) + 1):
+        unit = unit_of(" ".join(texts[skip:end]))
+        if unit is not None:
+            yield Reading(start, start + end, UnitName(unit, asked))
             return
 
 

@@ -42,6 +42,7 @@ __all__ = [
     "Place",
     "PlaceLink",
     "Plan",
+    "Position",
     "PropertyLink",
     "Quantity",
     "Related",
@@ -304,6 +305,13 @@ class SizeOf(Quantity):
     """The area (in square meters) or length (in meters) that is measured of the geometry."""
 
     size: Size
+
+
+@dataclass(frozen=True)
+class Position(Quantity):
+    """How far to a side the center of the geometry is: its latitude or longitude, in degrees."""
+
+    side: Side
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from sparql.ask.plan.nodes import (
     Or,
     Place,
     PlaceLink,
+    Position,
     PropertyLink,
     Quantity,
     Related,
@@ -285,7 +286,7 @@ class Typing:
             case DistanceTo(to):
                 self.need(self.of(to), self.shaped, "has no geometry")
                 return self.shaped
-            case SizeOf():
+            case SizeOf() | Position():
                 return self.shaped
             case Converted(converted):
                 return self.having(converted)

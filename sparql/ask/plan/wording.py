@@ -33,10 +33,12 @@ from sparql.ask.plan.nodes import (
     Place,
     PlaceLink,
     Plan,
+    Position,
     PropertyLink,
     Quantity,
     Related,
     Set,
+    Side,
     SideOf,
     Size,
     SizeOf,
@@ -266,6 +268,8 @@ def _top(node: Top) -> str:
         extreme = _EXTREMES[size][most] if size is not None else "newest" if most else "oldest"
         # "the 3 oldest museums", but "the oldest of A or B"
         return f"the {number}{nth}{extreme} {'of ' if isinstance(node.set, Or | Named) else ''}{kind}"
+    if isinstance(quantity, Position):
+        return f"the {number}{nth}{quantity.side}ernmost {kind}"
     of = f"the {number}{nth if nth else ''}{kind}"
     words = quantity_words(quantity)
     if isinstance(quantity, DistanceTo):
@@ -309,6 +313,8 @@ def quantity_words(quantity: Quantity) -> str:
             return f"measured {size}"
         case Converted(converted):
             return quantity_words(converted)
+        case Position(side):
+            return "latitude" if side in (Side.NORTH, Side.SOUTH) else "longitude"
         case CountOf(_, counted):
             return f"number of {phrase(counted)}"
         case Arithmetic(operation, left, right):

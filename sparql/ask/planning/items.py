@@ -43,6 +43,7 @@ class Category(StrEnum):
     AGGREGATED = "aggregated"  # aggregate and property
     WORD = "word"
     UNIT = "unit"
+    MANY_UNITS = "many units"  # how many kilometers
     BEHIND = "behind"  # comparator behind its value
     CLOSER = "closer"  # comparator of distances and what they are to
     CLOSER_THAN = "closer than"

@@ -87,6 +87,8 @@ def _items(reading: Reading, linked: LinkedQuestion, typing: Typing) -> Iterator
             before = linked.tokens[reading.start - 1].text if reading.start else ""
             noun = meaning.active or after == "of" or before in ("the", "a", "an", "their", "its", "s")
             yield Item(Category.PROPERTY, (meaning, noun), cost)
+        case UnitName(asked=True):
+            yield Item(Category.MANY_UNITS, meaning, cost)
         case Comparator(behind=True):
             yield Item(Category.BEHIND, meaning, cost)
         case _:

@@ -69,6 +69,7 @@ from sparql.ask.plan.nodes import (
     Place,
     PlaceLink,
     Plan,
+    Position,
     PropertyLink,
     Related,
     Set,
@@ -297,6 +298,8 @@ class _Facts:
                 return self._compares(op, ranks=meaning.adjective is not None or meaning.dated)
             case More(op):
                 return any(isinstance(p, CountOf) for p in self.parts) and self._compares(op, ranks=True)
+            case Superlative(most, side=Side() as side):
+                return any(isinstance(p, Position) and p.side is side for p in self.parts)
             case Superlative(most):
                 if meaning.adjective is None and any(isinstance(p, Top) and p.count > 1 for p in self.parts):
                     return True

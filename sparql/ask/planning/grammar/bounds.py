@@ -23,9 +23,10 @@ from sparql.ask.plan.nodes import (
     Compare,
     Op,
     Quantity,
+    Size,
 )
 from sparql.ask.plan.typing import QuantityKind, both
-from sparql.ask.planning.grammar.units import DECIMAL, converted
+from sparql.ask.planning.grammar.units import DECIMAL, converted, is_area
 from sparql.ask.planning.items import Bound, Head, Noun
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.rules import Context, Made, Rules, restriction
@@ -155,9 +156,13 @@ def _set_bound(context: Context, of: Noun, bound: Bound) -> Iterator[Made]:
     """ "bridges longer than 1 km", "museums older than 1900" """
     if of.head is Head.RESTRICTION and not isinstance(of.node, And):
         return
-    if bound.adjective is None:
+    if bound.adjective is not None:
+        quantities = context.quantities.of_adjective(bound.adjective, of.types)
+    elif is_area(bound.unit):
+        # "parks of more than 100 hectares"
+        quantities = iter([(context.quantities.of_size(Size.AREA, of.types), 0.05)])
+    else:
         return
-    quantities = context.quantities.of_adjective(bound.adjective, of.types)
     for quantity, cost in quantities:
         for _, made, more in _compared(context, quantity, bound, cost):
             types = both(of.types, made.types)

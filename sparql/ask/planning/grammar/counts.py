@@ -44,7 +44,8 @@ def _place_having(context: Context, place: Place, having: _Having) -> Iterator[M
     """ "that contain more than one museum" """
     op, value, of, link = having
     if link is None:
-        yield C.HAVING, (op, value, of, PlaceLink(place)), 0.0
+        # "Over four museums" is a number of them.
+        yield C.HAVING, (op, value, of, PlaceLink(place)), 0.2 if place is Place.OVERLAPS else 0.0
 
 
 @RULES.rule(C.PROPERTY, C.HAVING)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 
 from pyoxigraph import Literal
 
@@ -23,7 +23,7 @@ from sparql.ask.plan.nodes import (
     Set,
     Values,
 )
-from sparql.ask.planning.grammar.units import DECIMAL, converted
+from sparql.ask.planning.grammar.units import DECIMAL, converted, is_length
 from sparql.ask.planning.items import Bound, Head, Noun
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.rules import Context, Made, Rules, restriction
@@ -33,16 +33,13 @@ __all__ = ["RULES"]
 RULES = Rules()
 
 
-_LENGTHS: Final = frozenset({"M", "KiloM", "MI", "FT", "YD", "MI_N"})
-
-
 @RULES.rule(C.BOUND, C.NOUN)
 def _bound_of(context: Context, bound: Bound, of: Noun) -> Iterator[Made]:
     """ "within 2 km of X", "more than 3 museums" """
     (op, value), *more = bound.tests
     if more or bound.dated or bound.adjective:
         return
-    if bound.unit in _LENGTHS and of.head is not Head.RESTRICTION:
+    if is_length(bound.unit) and of.head is not Head.RESTRICTION:
         yield from _distant(context, op, value, bound.unit, of)
     elif bound.unit is None and of.head is Head.KIND:
         yield C.HAVING, (op, value, of, None), 0.0
@@ -62,7 +59,7 @@ def _distant(context: Context, op: Op, value: Literal, unit: str | None, of: Nou
 
 @RULES.rule(C.PLACE, C.VALUE)
 def _within_distance(context: Context, place: Any, value: Number | DateValue) -> Iterator[Made]:
-    if isinstance(value, Number) and value.unit in _LENGTHS and place == "within":
+    if isinstance(value, Number) and is_length(value.unit) and place == "within":
         test = Op.AT_MOST, Literal(str(value.value), datatype=DECIMAL)
         yield C.BOUND, Bound((test,), False, value.unit, value.words), 0.0
 
@@ -70,7 +67,12 @@ def _within_distance(context: Context, place: Any, value: Number | DateValue) ->
 @RULES.rule(C.VALUE, C.NOUN)
 def _value_of(context: Context, value: Number | DateValue, of: Noun) -> Iterator[Made]:
     """ "500 meters from X", "two stadiums" """
-    if isinstance(value, Number) and value.unit in _LENGTHS and of.head is not Head.RESTRICTION:
+    if (
+        isinstance(value, Number)
+        and value.unit is not None
+        and is_length(value.unit)
+        and of.head is not Head.RESTRICTION
+    ):
         yield from (
             (c, m, cost + 0.3)
             for c, m, cost in _distant(

@@ -21,6 +21,7 @@ from sparql.ask.plan.nodes import (
     DistanceTo,
     EarliestOf,
     Kind,
+    Position,
     PropertyLink,
     Quantity,
     Related,
@@ -89,11 +90,14 @@ def _ranked(context: Context, rank: Ranking, of: Noun) -> Iterator[Made]:
     elif superlative.adjective is not None:
         for quantity, cost in context.quantities.of_adjective(superlative.adjective, of.types):
             yield from _top(context, rank, quantity, of, cost)
+    elif superlative.side is not None:
+        yield from _top(context, rank, Position(superlative.side), of, 0.0)
     elif superlative.dated:
         for quantity, cost in context.quantities.beginning(of.types):
             yield from _top(context, rank, quantity, of, cost + 0.1)
     if (
         superlative.adjective is None
+        and superlative.side is None
         and not superlative.dated
         and not superlative.distance
         and of.head is Head.KIND
@@ -106,7 +110,7 @@ def _ranked_behind(context: Context, of: Noun, rank: Ranking) -> Iterator[Made]:
     """ "Which museum is the oldest?" """
     if (
         rank.superlative
-        and (rank.superlative.adjective or rank.superlative.dated)
+        and (rank.superlative.adjective or rank.superlative.dated or rank.superlative.side)
         and of.head is not Head.RESTRICTION
     ):
         for made in _ranked(context, rank, of):

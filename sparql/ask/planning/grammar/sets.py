@@ -41,6 +41,16 @@ _AGAINST = 0.3
 
 
 @RULES.rule(C.NOUN, C.NOUN)
+def _top_of_restricted(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
+    """ "Which park is the largest in Queens?" """
+    if not isinstance(left.node, Top) or left.head is not Head.KIND or right.head is not Head.RESTRICTION:
+        return
+    found = conjoin(replace(left, node=left.node.set), right)
+    if found is not None and not has_rank(right.node):
+        yield C.NOUN, replace(found, node=replace(left.node, set=found.node)), 0.1
+
+
+@RULES.rule(C.NOUN, C.NOUN)
 def _two_sets(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     if right.head is Head.RESTRICTION:
         cost = 0.35 if has_rank(left.node) else 0.0
@@ -255,6 +265,14 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
         yield C.EACH, of, 0.0
     elif word is Word.AND and of.head is Head.RESTRICTION:
         yield C.OUT_AND, (word, of), 0.0
+
+
+@RULES.rule(C.PLACE, C.OUT)
+def _place_out(context: Context, place: Place, out: Noun) -> Iterator[Made]:
+    """ "in neither X nor Y" """
+    if out.head is Head.NAME:
+        for made in _related(context, PlaceLink(place), out):
+            yield C.OUT, made, 0.0
 
 
 @RULES.rule(C.PLACE, C.EACH)

@@ -19,7 +19,7 @@ from sparql.ask.plan.nodes import (
 from sparql.ask.planning.rules import Context
 from sparql.model.vocabulary import XSD
 
-__all__ = ["DECIMAL", "converted", "in_unit"]
+__all__ = ["DECIMAL", "converted", "in_unit", "is_area", "is_length"]
 
 DECIMAL: Final = XSD.decimal
 
@@ -79,3 +79,13 @@ def in_unit(quantity: Quantity, unit: str) -> Quantity | None:
         return quantity
     fits = own in UNITS and unit in UNITS and UNITS[own].quantity == UNITS[unit].quantity
     return Converted(quantity, unit) if fits else None
+
+
+def is_length(unit: str | None) -> bool:
+    """Return whether a unit is one of length, and so of distance."""
+    return unit in UNITS and UNITS[unit].quantity == UNITS["M"].quantity
+
+
+def is_area(unit: str | None) -> bool:
+    """Return whether a unit is one of area."""
+    return unit in UNITS and UNITS[unit].quantity == UNITS["M2"].quantity

@@ -26,7 +26,7 @@ from sparql.ask.plan.nodes import (
     Values,
 )
 from sparql.ask.plan.typing import QuantityKind
-from sparql.ask.planning.grammar.units import in_unit
+from sparql.ask.planning.grammar.units import in_unit, is_length
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.items import Head, Noun
 from sparql.ask.planning.rules import Context, Made, Rules
@@ -37,9 +37,12 @@ RULES = Rules()
 
 
 @RULES.rule(C.HOW, C.NOUN)
-def _how_much(context: Context, how: HowMuch, of: Noun) -> Iterator[Made]:
-    for quantity, cost in context.quantities.of_adjective(how.adjective, of.types):
-        yield C.VALUES, Values(quantity, of.node), cost
+def _how_much(context: Context, how: HowMuch | tuple[HowMuch, UnitName], of: Noun) -> Iterator[Made]:
+    asked, wanted = how if isinstance(how, tuple) else (how, None)
+    for quantity, cost in context.quantities.of_adjective(asked.adjective, of.types):
+        given = in_unit(quantity, wanted.unit) if wanted is not None else quantity
+        if given is not None:
+            yield C.VALUES, Values(given, of.node), cost
 
 
 @RULES.rule(C.PROPERTY, C.NOUN)
@@ -169,3 +172,33 @@ def _measure_in_unit(context: Context, measure: Measure, wanted: UnitName) -> It
     """ "the distance in km from X to Y" """
     if wanted.unit == ("KiloM2" if measure.size is Size.AREA else "KiloM"):
         yield C.MEASURE, measure, 0.0
+
+
+@RULES.rule(C.MANY_UNITS, C.VALUES)
+def _many_units(context: Context, wanted: UnitName, values: Values) -> Iterator[Made]:
+    """ "How many acres is the area of X?" """
+    for _, made, cost in _in_unit(context, values, wanted):
+        yield C.ANSWER, made, cost
+
+
+@RULES.rule(C.MANY_UNITS, C.ADJECTIVE)
+def _many_units_tall(context: Context, wanted: UnitName, adjective: Adjective) -> Iterator[Made]:
+    """ "How many meters tall is X?" """
+    yield C.HOW, (HowMuch(adjective), wanted), 0.0
+
+
+@RULES.rule(C.MANY_UNITS, C.NOUN)
+def _many_square_units(context: Context, wanted: UnitName, of: Noun) -> Iterator[Made]:
+    """ "How many acres does X cover?" """
+    if of.head is Head.RESTRICTION or is_length(wanted.unit):
+        return
+    quantity = in_unit(context.quantities.of_size(Size.AREA, of.types), wanted.unit)
+    if quantity is not None and (of.types is None or of.types & context.typing.shaped):
+        yield C.VALUES, Values(quantity, of.node), 0.0
+
+
+@RULES.rule(C.NOUN, C.MEASURE)
+def _ordered_by(context: Context, of: Noun, measure: Measure) -> Iterator[Made]:
+    """ "the boroughs by area" """
+    if of.head is Head.KIND and of.plural and not measure.verb and measure.size is not None:
+        yield from ((c, made, cost + 0.2) for c, made, cost in _measured(context, measure, of))
