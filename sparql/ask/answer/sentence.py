@@ -30,8 +30,10 @@ from sparql.ask.plan.nodes import (
     Minus,
     Named,
     Near,
+    Operation,
     PlaceLink,
     Plan,
+    Position,
     PropertyLink,
     Quantity,
     Related,
@@ -142,6 +144,9 @@ class AnswerWriter:
             case Difference(quantity, left, right):
                 value = self.value(quantity, rows_of(results)[0]["result"]["value"])
                 words = quantity_words(quantity)
+                if plan.operation is Operation.PER:
+                    times = number_words(rows_of(results)[0]["result"]["value"])
+                    return f"The {words} of {phrase(left)} is {times} times that of {phrase(right)}."
                 if isinstance(quantity, EarliestOf) or is_dated(words):
                     years = f"{value} year{'' if value == '1' else 's'}"
                     ends = [phrase(end) + self._aside_of(end, shown) for end in (left, right)]
@@ -215,6 +220,8 @@ class AnswerWriter:
             return kilometers(float(value))
         if isinstance(quantity, SizeOf):
             return f"{kilometers(float(value))}²"
+        if isinstance(quantity, Position):
+            return f"{float(value):.4f}°"
         if isinstance(quantity, Converted):
             return number_words(value, quantity.unit)
         if isinstance(quantity, CountOf):

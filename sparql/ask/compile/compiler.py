@@ -27,6 +27,7 @@ from sparql.ask.plan.nodes import (
     List,
     Minus,
     Named,
+    Operation,
     Plan,
     Quantity,
     Set,
@@ -219,7 +220,10 @@ class Compiler:
             else value
             for _, value in found
         ]
-        difference = _scaled(plan.quantity, f"ABS({values[0]} - {values[1]})")
+        if plan.operation is Operation.PER:
+            difference = f"{values[0]} / {values[1]}"
+        else:
+            difference = _scaled(plan.quantity, f"ABS({values[0]} - {values[1]})")
         body = [*(f"{{ {inner} }}" for inner, _ in found), f"BIND({difference} AS ?result)"]
         return self._query(patterns, f"SELECT ?result\n{_where(body)}", "result", Result.VALUES)
 

@@ -14,11 +14,11 @@ from typing import Final
 from extractors.english.quantities import unit_of
 from sparql.ask.linking.words import Token, english, tokens_of
 
-__all__ = ["ASKING", "AUXILIARIES", "Form", "forms_of"]
+__all__ = ["ASKING", "AUXILIARIES", "BEFORE", "Form", "forms_of"]
 
 ASKING: Final = frozenset("what which who whom where when how".split())  # noqa: SIM905
 AUXILIARIES: Final = frozenset("is are was were do does did has have had can could will would".split())  # noqa: SIM905
-_BEFORE: Final = frozenset("in of to on at by from through for with within inside near into".split())  # noqa: SIM905
+BEFORE: Final = frozenset("in of to on at by from through for with within inside near into".split())  # noqa: SIM905
 _DEGREES: Final = ("er", "est")
 
 
@@ -36,11 +36,17 @@ class Form:
 
 
 def forms_of(question: str) -> Iterator[Form]:
-    """Yield the question as it is, without its courtesies, then with its asking word moved to the front."""
+    """Yield the question without its courtesies, then with the asking word first, or a preposition last."""
     form = _plain(tokens_of(question))
     yield form
-    if not form.whether and (order := _asking_first(form.tokens)) is not None:
+    if form.whether:
+        return
+    order = _asking_first(form.tokens) or form.tokens
+    if order is not form.tokens:
         yield replace(form, tokens=order)
+    if len(order) > 2 and order[0].text in BEFORE and order[1].text in ASKING:
+        # "Through which parks does it run?": "which parks does it run through?"
+        yield replace(form, tokens=[*order[1:], order[0]])
 
 
 def _plain(tokens: Sequence[Token]) -> Form:
@@ -51,7 +57,7 @@ def _plain(tokens: Sequence[Token]) -> Form:
         for phrase in phrases[name]:
             size = len(phrase)
             before = rest[-size - 1].text if len(rest) > size + 1 else ""
-            fits = before and before not in AUXILIARIES | _BEFORE
+            fits = before and before not in AUXILIARIES | BEFORE
             if fits and tuple(t.text for t in rest[-size:]) == phrase:
                 rest = rest[:-size]
                 while rest and rest[-1].text in (",", "and"):
@@ -63,6 +69,8 @@ def _plain(tokens: Sequence[Token]) -> Form:
             rest, whether = rest[len(phrase) :], True
             break
     rest = list(_without_fillers(rest, phrases["fillers"]))
+    while len(rest) > 1 and rest[-1].text == ",":
+        rest.pop()
     asking = whether and not any(token.text in ASKING for token in rest)
     return Form(_as_question(rest) if asking else rest, whether, lists)
 
@@ -115,7 +123,7 @@ def _asking_first(tokens: Sequence[Token]) -> list[Token] | None:
     at = next((n for n, token in enumerate(tokens) if token.text in ASKING), None)
     if at is None:
         return None
-    if at and tokens[at - 1].text in _BEFORE:
+    if at and tokens[at - 1].text in BEFORE:
         at -= 1
     if at == 0:
         return None

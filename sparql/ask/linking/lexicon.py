@@ -91,6 +91,11 @@ class TermNames:
         found = (self.find(word.split()) for word in wanted)
         return [m for each in found for m, cost in each if isinstance(m, PropertyName) and cost < _PART]
 
+    def classes_named(self, wanted: Iterable[str]) -> frozenset[NamedNode]:
+        """Return the classes named by any of some words, with those below them."""
+        named = [m.term.iri for word in wanted for m, _ in self.find([word]) if isinstance(m, ClassName)]
+        return frozenset(below for iri in named for below in (iri, *self._schema.subclasses(iri)))
+
     def _add(self, label: str, meaning: Meaning, cost: float) -> tuple[str, ...]:
         found = words(label.partition("(")[0]) or words(label)
         key = key_of(found)

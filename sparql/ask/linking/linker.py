@@ -161,9 +161,11 @@ def _without_parts(readings: Sequence[Reading]) -> list[Reading]:
         )
     ]
     named = (EntityName, ClassName, PropertyName, Number, DateValue)
+    than_to = {one.start for one in readings if one.meaning is Word.THAN_TO}
     return [
         one
         for one in readings
+        if not (one.meaning is Word.THAN and one.start in than_to)
         if not isinstance(one.meaning, named)
         or not any(
             w.start <= one.start and one.end <= w.end and w.end - w.start > one.end - one.start for w in whole

@@ -54,13 +54,19 @@ def read_numbers(tokens: Sequence[Token]) -> Iterator[Reading]:
         yield from _dates(tokens, start)
         yield from _wanted_units(tokens, start)
         if token.text == "half" and start + 2 < len(tokens) and tokens[start + 1].text in ("a", "an"):
-            unit = unit_of(tokens[start + 2].text)
-            if unit is not None:
-                yield Reading(start, start + 3, Number(Decimal("0.5"), f"0.5 {tokens[start + 2].text}", unit))
+            for size in (1, 2):
+                words = " ".join(t.text for t in tokens[start + 2 : start + 2 + size])
+                unit = unit_of(words)
+                if unit is not None:
+                    yield Reading(start, start + 2 + size, Number(Decimal("0.5"), f"0.5 {words}", unit))
+                    break
         if token.text in ("a", "an") and start + 1 < len(tokens):
-            unit = unit_of(tokens[start + 1].text)
-            if unit is not None and len(tokens[start + 1].text) > 2:
-                yield Reading(start, start + 2, Number(Decimal(1), f"1 {tokens[start + 1].text}", unit))
+            for size in (1, 2):
+                words = " ".join(t.text for t in tokens[start + 1 : start + 1 + size])
+                unit = unit_of(words)
+                if unit is not None and len(words) > 2:
+                    yield Reading(start, start + 1 + size, Number(Decimal(1), f"1 {words}", unit))
+                    break
         read = read_number(token.text)
         if not isinstance(read, tuple) or read[1] or token.text in ("a", "an", "no"):
             continue

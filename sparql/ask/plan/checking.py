@@ -16,6 +16,7 @@ from sparql.ask.plan.nodes import (
     Group,
     List,
     Minus,
+    Operation,
     Plan,
     Quantity,
     Set,
@@ -49,6 +50,10 @@ def check_plan(plan: Plan, typing: Typing) -> None:
                 _check_value(quantity, node, typing)
             if typing.kind(quantity) is QuantityKind.TEXT:
                 raise PlanError("Texts have no difference.")
+            if plan.operation not in (Operation.MINUS, Operation.PER):
+                raise PlanError("Two values can be subtracted (minus) or divided (per).")
+            if plan.operation is Operation.PER and typing.kind(quantity) is QuantityKind.DATE:
+                raise PlanError("Dates cannot be divided.")
         case Group():
             _check_group(plan, typing)
 

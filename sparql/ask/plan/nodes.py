@@ -387,11 +387,12 @@ class Aggregation(Plan):
 
 @dataclass(frozen=True)
 class Difference(Plan):
-    """How much a quantity of one set's member exceeds that of another's."""
+    """How much a quantity of one set's member differs from that of another's; `per`: how many times it is."""
 
     quantity: Quantity
     left: Set
     right: Set
+    operation: Operation = Operation.MINUS
 
 
 @dataclass(frozen=True)

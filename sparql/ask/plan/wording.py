@@ -29,6 +29,7 @@ from sparql.ask.plan.nodes import (
     Near,
     Node,
     Op,
+    Operation,
     Or,
     Place,
     PlaceLink,
@@ -210,6 +211,10 @@ def _bound(node: Compare) -> str:
 
 def _compared(node: Compare) -> str:
     quantity, op, text = node.quantity, node.test, _bound(node)
+    if isinstance(quantity, Arithmetic) and isinstance(quantity.left, DistanceTo) and text == "0":
+        assert isinstance(quantity.right, DistanceTo)
+        nearer = "farther from" if op is Op.MORE else "nearer to"
+        return f"{nearer} {phrase(quantity.left.to)} than to {phrase(quantity.right.to)}"
     if _is_date(node):
         return f"{_before_bound(quantity, dated=True)} {_DATES[op]} {text}"
     if node.value.datatype.value.endswith(("string", "langString")):
@@ -362,6 +367,8 @@ def steps(plan: Plan) -> list[tuple[Node, str]]:
         case Aggregation(aggregate, quantity, node):
             _take(node, found)
             last = f"Give the {aggregate} of their {quantity_words(quantity)}."
+        case Difference(quantity, left, right, Operation.PER):
+            last = f"Divide the {quantity_words(quantity)} of {phrase(left)} by that of {phrase(right)}."
         case Difference(quantity, left, right):
             last = f"Subtract the {quantity_words(quantity)} of {phrase(right)} from that of {phrase(left)}."
         case Group(each, link, node, aggregate, measured):

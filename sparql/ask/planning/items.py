@@ -47,6 +47,7 @@ class Category(StrEnum):
     BEHIND = "behind"  # comparator behind its value
     CLOSER = "closer"  # comparator of distances and what they are to
     CLOSER_THAN = "closer than"
+    CLOSER_THAN_TO = "closer than to"
     SAME = "same"  # the same kind of place, property or year
     ALL = "all"
     QUESTION = "question"
@@ -65,6 +66,7 @@ class Category(StrEnum):
     VALUES = "values"  # a quantity of a set
     FAR = "far"
     MUCH = "much"
+    TIMES = "times"  # how many times larger
     YEARS = "years"  # how many years between
     YEARS_FROM = "years from"  # how many years after something
     ANSWER = "answer"
@@ -81,6 +83,7 @@ class Head(StrEnum):
 @dataclass(frozen=True)
 class Noun:
     """A set phrase; `pair` where it names several things with "and" or "or", `both` where all must hold.
+    `every`: the pair is joined by "and".
 
     `apart` is what a restriction leaves out: "in the same borough as X" is not said of X.
     """
@@ -90,6 +93,7 @@ class Noun:
     head: Head
     pair: tuple[Set, ...] = ()
     both: bool = False
+    every: bool = False
     plural: bool = False
     prefixed: bool = False
     count: int | None = None

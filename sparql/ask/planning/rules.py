@@ -13,7 +13,7 @@ from sparql.ask.plan.typing import Types, Typing, both
 from sparql.ask.planning.items import Category, Head, Item, Noun
 from sparql.ask.planning.quantities import Quantities
 
-__all__ = ["Context", "Made", "Rules", "conjoin", "restriction"]
+__all__ = ["Context", "Made", "Rules", "conjoin", "each_of", "has_rank", "restriction"]
 
 Made = tuple[Category, Any, float]
 """A category, a meaning, and what the rule adds to the cost."""
@@ -94,6 +94,11 @@ def conjoin(head: Noun, *others: Noun) -> Noun | None:
         if apart is not None and (types is None or apart.types is None or types & apart.types):
             node = Minus(node, apart.node)
     return replace(head, node=node, types=types, pair=(), both=False)
+
+
+def each_of(of: Noun) -> tuple[Set, ...]:
+    """Return the things that a restriction is to each of: "near both X and Y"."""
+    return of.pair if of.both and of.pair else (of.node,)
 
 
 def has_rank(node: Set) -> bool:

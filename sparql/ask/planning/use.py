@@ -16,6 +16,7 @@ from typing import Any, Final
 from pyoxigraph import Literal, NamedNode
 
 from geo.measure.units import UNITS
+from sparql.ask.linking.forms import BEFORE
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.readings import (
     Adjective,
@@ -77,6 +78,7 @@ from sparql.ask.plan.nodes import (
     SideOf,
     Size,
     SizeOf,
+    Table,
     Term,
     Top,
     ValueOf,
@@ -114,9 +116,11 @@ def _is_choice(plan: Plan) -> bool:
 
 def _other_things(plan: Plan, linked: LinkedQuestion) -> list[Token]:
     """Return the words of "which museums", where a plan lists things of another kind."""
-    if not isinstance(plan, List):
+    if not isinstance(plan, List | Values):
         return []
-    asking = [r for r in linked.readings if r.start == 0 and r.meaning in (Question.WHICH, Question.IN_WHICH)]
+    opening = 1 if linked.tokens[0].text in BEFORE else 0
+    wanted = (Question.WHICH, Question.IN_WHICH)
+    asking = [r for r in linked.readings if r.start <= opening and r.meaning in wanted]
     start = max((one.end for one in asking), default=0)
     named = [one for one in linked.readings if one.start == start]
     classes = {one.meaning.term.iri for one in named if isinstance(one.meaning, ClassName)}
@@ -183,7 +187,7 @@ class _Facts:
             case TextValue(_, value):
                 return any(isinstance(one, Compare) and one.value == value for one in self.parts)
             case Number() | DateValue() | Ordinal():
-                return self._value(meaning)
+                return self._value(meaning, linked)
             case Question():
                 return self._question(meaning, first=linked.opens(reading))
             case Word():
@@ -194,14 +198,17 @@ class _Facts:
     def _names(self, iri: NamedNode) -> bool:
         return any(isinstance(part, Term) and part.iri == iri for part in self.parts)
 
-    def _value(self, meaning: Number | DateValue | Ordinal) -> bool:
+    def _value(self, meaning: Number | DateValue | Ordinal, linked: LinkedQuestion) -> bool:
         if isinstance(meaning, Ordinal):
             return any(isinstance(one, Top) and one.first == meaning.number for one in self.parts)
         if isinstance(meaning, DateValue):
             wanted = {meaning.value.value, meaning.last.value if meaning.last else meaning.value.value}
             return any(isinstance(one, Literal) and one.value in wanted for one in self.parts)
-        factor = float(UNITS[meaning.unit].factor) if meaning.unit in UNITS else 1.0
-        wanted_numbers = [float(meaning.value), float(meaning.value) * factor]
+        # In "between 1 and 2 km" the unit is that of both.
+        others = [one.meaning for one in linked.readings if isinstance(one.meaning, Number)]
+        units = {meaning.unit} if meaning.unit else {other.unit for other in others}
+        factors = [1.0, *(float(UNITS[unit].factor) for unit in units if unit in UNITS)]
+        wanted_numbers = [float(meaning.value) * factor for factor in factors]
         numbers = [float(n) for n in map(_number, self.parts) if n is not None]
         return any(isclose(a, b, rel_tol=0.02) for a in wanted_numbers for b in numbers)
 
@@ -211,7 +218,7 @@ class _Facts:
                 return first
             case Question.HOW_MANY:
                 return self.has(Count, Group, Values, Difference)
-            case Question.HOW_MANY_YEARS:
+            case Question.HOW_MANY_YEARS | Question.HOW_MANY_TIMES:
                 return self.has(Difference)
             case Question.WHEN:
                 return self.has(Values)
@@ -243,11 +250,13 @@ class _Facts:
             case Word.OR:
                 return self.has(Or)
             case Word.BOTH:
-                return self.has(And)
+                return self.has(And) and not self.has(Or)
             case Word.PER:
-                return self.has(Group, Every)
+                return self.has(Group, Every, Values, Table)
             case Word.ALL:
                 return not self.has(Exists)
+            case Word.THAN_TO:
+                return self.has(Arithmetic)
             case Word.THAN:
                 return self.has(Compare, CompareTo, Difference)
             case Word.BETWEEN:

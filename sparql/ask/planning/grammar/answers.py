@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from sparql.ask.errors import PlanError
@@ -23,6 +24,7 @@ from sparql.ask.plan.nodes import (
     Named,
     Near,
     Op,
+    Operation,
     Or,
     Place,
     PlaceLink,
@@ -70,7 +72,7 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
         case Question.YES_NO:
             yield from _yes_no(of)
         case Question.HOW_FAR:
-            if isinstance(of.node, Named):
+            if isinstance(of.node, Named | Top):
                 yield C.FAR, of, 0.0
         case Question.HOW_LONG:
             yield C.ANSWER, Values(SizeOf(Size.LENGTH), of.node), 0.15
@@ -209,6 +211,24 @@ def _each_first(context: Context, each: Noun, answer: Any) -> Iterator[Made]:
 def _how_much_more(context: Context, question: Question, comparator: Comparator) -> Iterator[Made]:
     if question is Question.HOW_MUCH and comparator.adjective is not None:
         yield C.MUCH, (comparator, None), 0.0
+    elif question is Question.HOW_MANY_TIMES and comparator.adjective and not comparator.adjective.age:
+        yield C.TIMES, (comparator, None), 0.0
+
+
+@RULES.rule(C.TIMES, C.NOUN)
+def _times_as_large(context: Context, much: _Much, of: Noun) -> Iterator[Made]:
+    """ "How many times larger is X than Y?" """
+    for category, made, cost in _more_of(context, much, of):
+        if category is C.MUCH:
+            yield C.TIMES, made, cost
+        else:
+            yield C.ANSWER, replace(made, operation=Operation.PER), cost
+
+
+@RULES.rule(C.TIMES, C.WORD)
+def _times_than(context: Context, much: _Much, word: Word) -> Iterator[Made]:
+    if word is Word.THAN and much[1] is not None:
+        yield C.TIMES, much, 0.0
 
 
 @RULES.rule(C.QUESTION, C.COMPARATOR)

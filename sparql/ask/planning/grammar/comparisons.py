@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from pyoxigraph import Literal
+
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.readings import (
     Comparator,
@@ -13,9 +15,12 @@ from sparql.ask.linking.readings import (
     Word,
 )
 from sparql.ask.plan.nodes import (
+    Arithmetic,
+    Compare,
     CompareTo,
     DistanceTo,
     Op,
+    Operation,
     Quantity,
     Top,
     Values,
@@ -24,6 +29,7 @@ from sparql.ask.plan.typing import QuantityKind
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.items import Head, Noun
 from sparql.ask.planning.rules import Context, Made, Rules, conjoin, restriction
+from sparql.model.vocabulary import XSD
 
 __all__ = ["RULES", "compared_to"]
 
@@ -79,6 +85,21 @@ def _closer_to(context: Context, comparator: Comparator, to: Noun) -> Iterator[M
 def _closer_than(context: Context, closer: tuple[Op, DistanceTo], word: Word) -> Iterator[Made]:
     if word is Word.THAN:
         yield C.CLOSER_THAN, closer, 0.0
+
+
+@RULES.rule(C.CLOSER, C.WORD)
+def _closer_than_to(context: Context, closer: tuple[Op, DistanceTo], word: Word) -> Iterator[Made]:
+    if word is Word.THAN_TO:
+        yield C.CLOSER_THAN_TO, closer, 0.0
+
+
+@RULES.rule(C.CLOSER_THAN_TO, C.NOUN)
+def _closer_to_one_than_other(context: Context, closer: tuple[Op, DistanceTo], to: Noun) -> Iterator[Made]:
+    """ "closer to X than to Y" """
+    if to.head is not Head.RESTRICTION:
+        between = Arithmetic(Operation.MINUS, closer[1], DistanceTo(to.node))
+        node = Compare(between, closer[0], Literal("0", datatype=XSD.decimal))
+        yield C.NOUN, restriction(node, context.typing.shaped), 0.0
 
 
 @RULES.rule(C.CLOSER_THAN, C.NOUN)

@@ -16,13 +16,16 @@ from sparql.ask.linking.readings import (
 from sparql.ask.plan.nodes import (
     And,
     Compare,
+    CompareTo,
     CountOf,
     Link,
     List,
+    Named,
     Op,
     Place,
     PlaceLink,
     PropertyLink,
+    Related,
     Top,
 )
 from sparql.ask.plan.typing import both
@@ -98,6 +101,23 @@ def _more_than_name(context: Context, more: tuple[Op, Noun], of: Noun) -> Iterat
     if of.head is Head.NAME:
         for link, cost in context.links(of.types, counted.types):
             yield from compared_to(context, CountOf(link, counted.node), op, of, cost - 0.4)
+
+
+@RULES.rule(C.MORE_THAN, C.NOUN)
+def _more_here_than_there(context: Context, more: tuple[Op, Noun], there: Noun) -> Iterator[Made]:
+    """ "Are there more parks in X than in Y?" """
+    op, counted = more
+    node = counted.node
+    if not isinstance(node, And) or there.head is not Head.RESTRICTION:
+        return
+    *kept, here = node.sets
+    match here, there.node:
+        case Related(PlaceLink(Place.WITHIN), Named() as one), Related(
+            PlaceLink(Place.WITHIN), Named() as other
+        ):
+            quantity = CountOf(PlaceLink(Place.CONTAINS), And(tuple(kept)) if len(kept) > 1 else kept[0])
+            found = And((one, CompareTo(quantity, op, other)))
+            yield C.NOUN, Noun(found, context.typing.of(one), Head.NAME), 0.0
 
 
 @RULES.rule(C.MORE_OF, C.NOUN)

@@ -15,6 +15,7 @@ from sparql.ask.linking.readings import (
     Word,
 )
 from sparql.ask.plan.nodes import (
+    And,
     Compare,
     DistanceTo,
     Named,
@@ -26,7 +27,7 @@ from sparql.ask.plan.nodes import (
 from sparql.ask.planning.grammar.units import DECIMAL, converted, is_length
 from sparql.ask.planning.items import Bound, Head, Noun
 from sparql.ask.planning.items import Category as C
-from sparql.ask.planning.rules import Context, Made, Rules, restriction
+from sparql.ask.planning.rules import Context, Made, Rules, each_of, restriction
 
 __all__ = ["RULES"]
 
@@ -49,11 +50,13 @@ def _distant(context: Context, op: Op, value: Literal, unit: str | None, of: Nou
     meters = converted(context, DistanceTo(of.node), value, unit)
     if meters is None or (of.types is not None and not of.types & context.typing.shaped):
         return
-    node: Set = (
-        Near(of.node, round(Decimal(meters.value)))
+    nodes: list[Set] = [
+        Near(one, round(Decimal(meters.value)))
         if op in (Op.LESS, Op.AT_MOST, Op.EQUAL)
-        else Compare(DistanceTo(of.node), op, meters)
-    )
+        else Compare(DistanceTo(one), op, meters)
+        for one in each_of(of)
+    ]
+    node = And(tuple(nodes)) if len(nodes) > 1 else nodes[0]
     yield C.NOUN, restriction(node, context.typing.shaped), 0.0
 
 

@@ -21,6 +21,8 @@ from sparql.ask.plan.nodes import (
     DistanceTo,
     EarliestOf,
     Kind,
+    Place,
+    PlaceLink,
     Position,
     PropertyLink,
     Quantity,
@@ -50,6 +52,13 @@ def _property_ranking(context: Context, named: tuple[PropertyName, bool], rankin
     for inverse in (True, False):
         if context.related(PropertyLink(term, inverse), ranking.counted.node) is not None:
             yield C.RANKING, replace(ranking, link=PropertyLink(term, inverse)), 0.0
+
+
+@RULES.rule(C.PLACE, C.RANKING)
+def _place_ranking(context: Context, place: Place, ranking: Ranking) -> Iterator[Made]:
+    """ "runs through the most neighborhoods" """
+    if ranking.counted is not None and ranking.link is None and place is not Place.WITHIN:
+        yield C.RANKING, replace(ranking, link=PlaceLink(place)), 0.0
 
 
 @RULES.rule(C.ORDINAL, C.RANK)
@@ -83,7 +92,7 @@ def _ranked(context: Context, rank: Ranking, of: Noun) -> Iterator[Made]:
     if superlative is None or of.head is Head.RESTRICTION or (alone and not superlative.distance):
         return
     if superlative.distance:
-        if of.head is Head.NAME and not of.pair:
+        if (of.head is Head.NAME and not of.pair) or isinstance(of.node, Top):
             yield C.RANKING, replace(rank, quantity=DistanceTo(of.node)), 0.0
         else:
             yield C.NEAREST, (rank, of), 0.0
@@ -164,8 +173,8 @@ def _ranking_of(context: Context, ranking: Ranking, of: Noun) -> Iterator[Made]:
 @RULES.rule(C.NEAREST, C.NOUN)
 def _nearest_to(context: Context, nearest: tuple[Ranking, Noun], to: Noun) -> Iterator[Made]:
     rank, of = nearest
-    if to.head is Head.NAME and of.head is Head.KIND:
-        yield from _top(context, rank, DistanceTo(to.node), of, 0.0)
+    if to.head is not Head.RESTRICTION and of.head is Head.KIND:
+        yield from _top(context, rank, DistanceTo(to.node), of, 0.0 if to.head is Head.NAME else 0.1)
 
 
 def _top(context: Context, rank: Ranking, quantity: Quantity, of: Noun, cost: float) -> Iterator[Made]:

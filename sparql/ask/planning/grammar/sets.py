@@ -14,6 +14,7 @@ from sparql.ask.plan.nodes import (
     Compare,
     Kind,
     Lacking,
+    Link,
     List,
     Minus,
     Named,
@@ -31,7 +32,7 @@ from sparql.ask.plan.nodes import (
 from sparql.ask.plan.typing import both
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.items import Head, Noun
-from sparql.ask.planning.rules import Context, Made, Rules, conjoin, has_rank, restriction
+from sparql.ask.planning.rules import Context, Made, Rules, conjoin, each_of, has_rank, restriction
 
 __all__ = ["RULES"]
 
@@ -138,7 +139,8 @@ def _unsaid(context: Context, head: Noun, other: Noun) -> Iterator[Made]:
     ):
         return
     for link, cost in context.links(head.types, other.types):
-        parts = [context.related(link, part) for part in (other.pair if other.both else (other.node,))]
+        every = other.both or _is_every(link, other)
+        parts = [context.related(link, part) for part in (other.pair if every else (other.node,))]
         found = conjoin(head, *(p for p in parts if p)) if all(parts) else None
         if found is not None:
             yield C.NOUN, found, cost
@@ -159,7 +161,20 @@ def _place(context: Context, place: Place, of: Noun) -> Iterator[Made]:
         # "in France", where the country is a text.
         yield C.NOUN, of, 0.1
     for made in _related(context, PlaceLink(place), of):
-        yield C.NOUN, made, 0.0
+        # "Through X and Y" is through both, "in X and Y" in either.
+        yield C.NOUN, made, 0.3 if _is_every(PlaceLink(place), of) else 0.0
+    if _is_every(PlaceLink(place), of):
+        for made in _related(context, PlaceLink(place), replace(of, both=True)):
+            yield C.NOUN, made, 0.0
+
+
+def _is_every(link: Link, of: Noun) -> bool:
+    """Whether things linked to "X and Y" are linked to both: a thing lies in one place, but borders many."""
+    if not of.every or of.both or len(of.pair) < 2:
+        return False
+    if of.head is Head.KIND:
+        return link == PlaceLink(Place.CONTAINS) or isinstance(link, PropertyLink)
+    return link in (PlaceLink(Place.OVERLAPS), PlaceLink(Place.TOUCHES))
 
 
 @RULES.rule(C.NOUN, C.PLACE)
@@ -192,15 +207,17 @@ def _on(context: Context, on: On, of: Noun) -> Iterator[Made]:
 
 @RULES.rule(C.SIDE, C.NOUN)
 def _side(context: Context, side: Side, of: Noun) -> Iterator[Made]:
-    yield from _placed(context, SideOf(side, of.node))
+    yield from _placed(context, *(SideOf(side, one) for one in each_of(of)))
 
 
 @RULES.rule(C.NEAR, C.NOUN)
 def _near(context: Context, word: NearWord, of: Noun) -> Iterator[Made]:
-    yield from _placed(context, Near(of.node, context.near_meters(of.types), assumed=True))
+    meters = context.near_meters(of.types)
+    yield from _placed(context, *(Near(one, meters, assumed=True) for one in each_of(of)))
 
 
-def _placed(context: Context, node: Set) -> Iterator[Made]:
+def _placed(context: Context, *nodes: Set) -> Iterator[Made]:
+    node = And(nodes) if len(nodes) > 1 else nodes[0]
     try:
         yield C.NOUN, restriction(node, context.typing.of(node)), 0.0
     except PlanError:
@@ -263,6 +280,7 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
         yield C.WITHOUT, of, 0.0
     elif word is Word.PER and of.head is Head.KIND:
         yield C.EACH, of, 0.0
+        yield C.NOUN, replace(of, plural=True), 0.2
     elif word is Word.AND and of.head is Head.RESTRICTION:
         yield C.OUT_AND, (word, of), 0.0
 
@@ -330,6 +348,9 @@ def _in_kind_lacking(context: Context, kind: Noun, without: Noun | PropertyName)
 def _left_out(context: Context, of: Noun, out: Noun) -> Iterator[Made]:
     if of.head is Head.RESTRICTION:
         return
+    if isinstance(of.node, Top) and of.head is Head.KIND and _overlap(of, out):
+        # "the museum nearest to X that is not in Y"
+        yield C.NOUN, replace(of, node=replace(of.node, set=Minus(of.node.set, out.node)), pair=()), 0.1
     cost = 0.35 if has_rank(of.node) else 0.4 if of.head is Head.NAME else 0.0
     if _overlap(of, out):
         yield C.NOUN, replace(of, node=Minus(of.node, out.node), pair=()), cost
@@ -374,11 +395,12 @@ def _set_and_set(context: Context, left: tuple[Noun, Word], right: Noun) -> Iter
         else:
             yield C.NOUN, _either(one, right), 0.0
     elif len(heads) == 1 and Head.NAME in heads:
-        yield C.NOUN, _either(one, right), 0.0
+        yield C.NOUN, replace(_either(one, right), every=word is Word.AND), 0.0
     elif heads == {Head.KIND}:
         # In "churches and synagogues in Manhattan" both are.
         plain = all(isinstance(side.node, Kind | Or) for side in (one, right))
-        yield C.NOUN, _either(one, right), 0.1 if plain else 0.6
+        found = replace(_either(one, right), every=word is Word.AND)
+        yield C.NOUN, found, 0.1 if plain else 0.6
     elif right.head is Head.RESTRICTION and one.head is Head.KIND and word is Word.AND:
         found = conjoin(one, right)
         if found is not None:

@@ -18,6 +18,7 @@ from sparql.ask.linking.readings import (
 from sparql.ask.plan.nodes import (
     Aggregate,
     Aggregation,
+    Converted,
     DistanceTo,
     Related,
     Size,
@@ -80,7 +81,7 @@ def _measured(context: Context, measure: Measure, of: Noun) -> Iterator[Made]:
 @RULES.rule(C.VALUES, C.MEASURE)
 def _measured_again(context: Context, values: Values, measure: Measure) -> Iterator[Made]:
     """ "What area does the park cover?" """
-    quantity = values.quantity
+    quantity = values.quantity.quantity if isinstance(values.quantity, Converted) else values.quantity
     if measure.size is not None and measure.size in (
         getattr(quantity, "size", None),
         getattr(quantity, "measured", None),
