@@ -15,7 +15,17 @@ from server.http.readiness import Readiness
 from server.http.reporting.problems import ProblemMap
 from server.http.routes import access, api_page, health, page
 from server.http.routes.curation import documents, ontologies, proposals, review, rules
-from server.http.routes.graph import changes, entities, features, relations, sparql, storage, store, suggest
+from server.http.routes.graph import (
+    changes,
+    collections,
+    entities,
+    features,
+    relations,
+    sparql,
+    storage,
+    store,
+    suggest,
+)
 from server.http.routes.text import ask, extractions, held, jobs, models, sources, traces
 from server.mcp.route import mcp_route
 from server.runtime.context import Services
@@ -49,6 +59,7 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
         documents,
         entities,
         features,
+        collections,
         suggest,
         ask,
         storage,
