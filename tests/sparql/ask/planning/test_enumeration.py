@@ -51,7 +51,9 @@ PLANS = {
         "Take museums. Leave out those being Glass Museum. Keep those in Northside. List them."
     ),
     "What is the area of Northside in square miles?": "Take Northside. Give the measured area.",
-    "Which boroughs have two or more museums?": "Take boroughs. Keep those with at least 2 museums. List them.",
+    "Which boroughs have two or more museums?": (
+        "Take boroughs. Keep those with at least 2 museums. List them."
+    ),
     "In which boroughs are there more than two museums?": (
         "Take boroughs. Keep those with more than 2 museums. List them."
     ),
