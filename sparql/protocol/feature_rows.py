@@ -65,10 +65,7 @@ def _converted(head: bytes, rows: bytes, column: str | None) -> tuple[str | None
     """The features of whole lines, separated by commas, and the column of the geometry."""
     if not rows.strip(b"\n") and head.count(b"\t") == 0:
         return column, b""
-    solutions = pyoxigraph.parse_query_results(head + b"\n" + rows + b"\n", QueryResultsFormat.TSV)
-    assert isinstance(solutions, QuerySolutions)
-    names = [variable.value for variable in solutions.variables]
-    table: list[Sequence[Cell]] = [tuple(solution) for solution in solutions]
+    names, table = _table(head + b"\n" + rows + b"\n")
     if column is None:
         column = next((names[at] for at in range(len(names)) if _holds_geometry(table, at)), None)
         if column is None:
@@ -78,6 +75,13 @@ def _converted(head: bytes, rows: bytes, column: str | None) -> tuple[str | None
             )
     at = names.index(column)
     return column, b",".join(_feature(names, row, at) for row in table)
+
+
+def _table(rows: bytes) -> tuple[list[str], list[Sequence[Cell]]]:
+    """The columns and rows. The engine's results end here: the frame of an error may end in another thread."""
+    solutions = pyoxigraph.parse_query_results(rows, QueryResultsFormat.TSV)
+    assert isinstance(solutions, QuerySolutions)
+    return [variable.value for variable in solutions.variables], [tuple(solution) for solution in solutions]
 
 
 def _holds_geometry(table: Sequence[Sequence[Cell]], at: int) -> bool:
