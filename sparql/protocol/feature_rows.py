@@ -78,7 +78,7 @@ def _converted(head: bytes, rows: bytes, column: str | None) -> tuple[str | None
 
 
 def _table(rows: bytes) -> tuple[list[str], list[Sequence[Cell]]]:
-    """The columns and rows. The engine's results end here: the frame of an error may end in another thread."""
+    """The columns and rows. The engine's results end here: an error's frame may end in another thread."""
     solutions = pyoxigraph.parse_query_results(rows, QueryResultsFormat.TSV)
     assert isinstance(solutions, QuerySolutions)
     return [variable.value for variable in solutions.variables], [tuple(solution) for solution in solutions]
