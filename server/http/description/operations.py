@@ -80,6 +80,8 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("post", "/relations"): _answers("relate", graph.RelationsAnswer),
     ("get", "/review"): _answers("list_review", curation.ReviewItems),
     ("get", "/review/{item}"): _answers("get_review_item", curation.ShownReviewItem),
+    ("get", "/review/{item}/suggestions"): _answers("suggest_corrections", curation.SuggestedCorrections),
+    ("get", "/entities"): Operation("describe_entity"),
     ("get", "/review/facets"): _answers("count_review_items", curation.ReviewFacets),
     ("get", "/review/groups"): _answers("group_review_items", curation.ReviewGroups),
     ("get", "/review/export"): Operation("export_review"),

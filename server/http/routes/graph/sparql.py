@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from pyoxigraph import NamedNode
 from starlette.requests import Request
@@ -18,14 +18,14 @@ from server.http.reporting.warning_header import warning_of
 from server.http.streaming import ClientLeft, ResultResponse, while_connected
 from sparql.model.errors import MalformedRequest
 from sparql.protocol.description import describe_dataset, describe_service, write
-from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS, Format
+from sparql.protocol.formats import BY_NAME, FEATURE_FORMAT, GRAPH_FORMATS, RESULT_FORMATS, Format
 from sparql.protocol.negotiation import choose, first_known
 from sparql.protocol.requests import ProtocolRequest, read_request
 from sparql.rewriting.rewriter import Preparation, Rewriter
-from sparql.syntax.request_facts import Kind, facts_of
+from sparql.syntax.request_facts import Kind, QueryForm, facts_of
 from sparql.syntax.unknown_functions import unknown_function_message
 from sparql.workers.functions import load_aggregates, load_functions
-from sparql.workers.protocol import QueryService
+from sparql.workers.protocol import QueryService, StreamedResult
 from sparql.workers.result import QueryRequest
 
 if TYPE_CHECKING:
@@ -212,11 +212,14 @@ class Endpoint:
                     if (warning := warning_of(found.warnings)) is not None:
                         headers["Warning"] = warning
                     return Response(None if request.method == "HEAD" else whole.body, headers=headers)
-            asked = _reader_request(found, format_, settings, preparation)
+            asked = _reader_request(found, _read_as(format_), settings, preparation)
             result = await while_connected(request, readers.open_query(asked))
         except ClientLeft:
             return Response(status_code=_CLIENT_CLOSED_REQUEST)
-        headers = _headers(result.format, None if tag is None else tag.at(result.revision))
+        headers = _headers(
+            FEATURE_FORMAT if format_ is FEATURE_FORMAT else result.format,
+            None if tag is None else tag.at(result.revision),
+        )
         messages = (
             *found.warnings,
             *(() if preparation is None else preparation.warnings),
@@ -224,11 +227,27 @@ class Endpoint:
         )
         if messages and (warning := warning_of(messages)) is not None:
             headers["Warning"] = warning
+        if format_ is FEATURE_FORMAT and request.method != "HEAD":
+            return await self._features(found, result, headers)
         body = None if request.method == "HEAD" else result.whole()
         if request.method != "HEAD" and body is None:
             return ResultResponse(readers, result, headers)
         readers.close_query(result)
         return Response(body, headers=headers)
+
+    async def _features(
+        self, found: ProtocolRequest, result: StreamedResult, headers: dict[str, str]
+    ) -> Response:
+        """The rows as GeoJSON; what is wrong with their columns is known from the first of them."""
+        # Shapely takes long to import, and few requests need it.
+        from sparql.protocol.feature_rows import begun, features_of
+
+        try:
+            pieces = await begun(features_of(cast("AsyncGenerator[bytes]", aiter(result)), found.geometry))
+        except BaseException:
+            self._services.readers.close_query(result)
+            raise
+        return ResultResponse(self._services.readers, result, headers, pieces)
 
     async def describe_service(self, request: Request) -> Response:
         """What the endpoint can do (SPARQL 1.1 Service Description, 2)."""
@@ -260,7 +279,7 @@ class Endpoint:
 def _with_format(request: Request, found: ProtocolRequest) -> tuple[ProtocolRequest, Format]:
     """The format of the answer; the request gets a warning where it names only unknown ones."""
     form = facts_of(found.text).form
-    offers = GRAPH_FORMATS if form is not None and form.gives_graph else RESULT_FORMATS
+    offers = _offers(form)
     known = first_known(found.formats, offers)
     if known is not None:
         return found, known
@@ -272,6 +291,17 @@ def _with_format(request: Request, found: ProtocolRequest) -> tuple[ProtocolRequ
         # No query at all: the parser's complaint matters more than the format of an answer.
         return found, offers[0]
     return found, _chosen(request.headers.get("accept"), offers)
+
+
+def _read_as(format_: Format) -> Format:
+    """The format that the rows are read in."""
+    return BY_NAME["tsv"] if format_ is FEATURE_FORMAT else format_
+
+
+def _offers(form: QueryForm | None) -> tuple[Format, ...]:
+    if form is not None and form.gives_graph:
+        return GRAPH_FORMATS
+    return (*RESULT_FORMATS, FEATURE_FORMAT) if form is QueryForm.SELECT else RESULT_FORMATS
 
 
 @lru_cache(maxsize=256)
@@ -306,7 +336,13 @@ def _tag_of(found: ProtocolRequest, format_: Format) -> EntityTag | None:
     """None for a query that varies by itself."""
     if is_varying(found.text):
         return None
-    return EntityTag(found.text, format_, found.default_graphs, found.named_graphs, found.options.tag)
+    return EntityTag(
+        found.text,
+        format_,
+        found.default_graphs,
+        found.named_graphs,
+        found.options.tag + (found.geometry or ""),
+    )
 
 
 def is_varying(text: str) -> bool:
