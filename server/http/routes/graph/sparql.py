@@ -13,10 +13,11 @@ from pyoxigraph import NamedNode
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from server.http.dataset_reading import DatasetReading, ReadVocabulary
 from server.http.reporting.warning_header import warning_of
 from server.http.streaming import ClientLeft, ResultResponse, while_connected
 from sparql.model.errors import MalformedRequest
-from sparql.protocol.description import DatasetFacts, describe_dataset, describe_service, write
+from sparql.protocol.description import describe_dataset, describe_service, write
 from sparql.protocol.formats import BY_NAME, FEATURE_FORMAT, GRAPH_FORMATS, RESULT_FORMATS, Format
 from sparql.protocol.negotiation import choose, first_known
 from sparql.protocol.requests import ProtocolRequest, read_request
@@ -34,8 +35,6 @@ _CLIENT_CLOSED_REQUEST = 499
 # What these give differs between two runs at one revision.
 _VARYING = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID|BNODE)\s*\(")
 _VARYING_NAMES = ("NOW", "RAND", "UUID", "BNODE")
-_COUNT_TRIPLES = "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"
-_LIST_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT 1000"
 
 
 class QuerySettings(Protocol):
@@ -83,13 +82,16 @@ class Admitter(Protocol):
 
 
 def router(
-    services: QueryServices, updates: UpdateAnswerer | None = None, admission: Admitter | None = None
+    services: QueryServices,
+    updates: UpdateAnswerer | None = None,
+    admission: Admitter | None = None,
+    vocabulary: ReadVocabulary | None = None,
 ) -> APIRouter:
     """The routes of the endpoint; without ``updates`` it is read-only, without ``admission`` unguarded."""
     # The endpoint itself answers without the framework, whose import takes long.
     from fastapi import APIRouter
 
-    endpoint = Endpoint(services, updates, admission)
+    endpoint = Endpoint(services, updates, admission, vocabulary)
     routes = APIRouter(tags=["sparql"])
     for path in ("/sparql", "/query"):
         name = path.strip("/")
@@ -142,10 +144,12 @@ class Endpoint:
         services: QueryServices,
         updates: UpdateAnswerer | None,
         admission: Admitter | None = None,
+        vocabulary: ReadVocabulary | None = None,
     ) -> None:
         self._services = services
         self._updates = updates
         self._admission = admission
+        self._dataset = DatasetReading(services.readers, vocabulary)
 
     async def answer(self, request: Request) -> Response:
         """A query's answer, or the service description for a bare GET."""
@@ -249,7 +253,7 @@ class Endpoint:
         """What the endpoint can do (SPARQL 1.1 Service Description, 2)."""
         format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
         endpoint = self._address("/sparql")
-        dataset = await self._dataset_facts()
+        dataset = await self._dataset.facts()
         triples = describe_service(
             endpoint,
             load_functions(),
@@ -265,21 +269,8 @@ class Endpoint:
             await self._admission.body(request)
         format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
         dataset_iri = self._address("/.well-known/void#dataset")
-        triples = describe_dataset(dataset_iri, self._address("/sparql"), await self._dataset_facts(), ())
+        triples = describe_dataset(dataset_iri, self._address("/sparql"), await self._dataset.facts())
         return Response(write(triples, format_), headers=_headers(format_, None))
-
-    async def _dataset_facts(self) -> DatasetFacts:
-        counted = await self._services.readers.solutions(_COUNT_TRIPLES)
-        listed = await self._services.readers.solutions(_LIST_GRAPHS)
-        return DatasetFacts(
-            int(counted["results"]["bindings"][0]["n"]["value"]),
-            tuple(
-                NamedNode(row["g"]["value"])
-                for row in listed["results"]["bindings"]
-                if row["g"]["type"] == "uri"
-            ),
-            empty_graphs=self._services.readers.knows_every_change,
-        )
 
     def _address(self, path: str) -> NamedNode:
         return NamedNode(self._services.settings.base_url.rstrip("/") + path)
