@@ -19,6 +19,7 @@ ServerError
 ├── InvalidBody         a body with members missing or of the wrong form
 ├── SelectionChanged    a bulk decision on another number of items than it expected
 ├── UnknownParameters   parameters that the address does not have
+├── ParameterUnusable   a parameter whose value, or whose name, this address does not take
 ├── UnsupportedBody     a content type that this address does not read
 ├── IdempotencyKeyUnusable  an Idempotency-Key that is empty, too long or sent twice
 ├── IdempotencyKeyReused    an Idempotency-Key that came with another request before
@@ -222,6 +223,14 @@ class UnknownParameters(ServerError):
         self.problems = tuple((name, unknown_name("parameter", name, sorted(known))) for name in unknown)
         listed = "; ".join(message for _, message in self.problems)
         super().__init__(ended(f"The request has parameters that this address does not take: {listed}"))
+
+
+class ParameterUnusable(ServerError):
+    """A parameter that cannot be used, where a standard says that this is 400."""
+
+    def __init__(self, name: str, message: str) -> None:
+        self.problems = ((name, message),)
+        super().__init__(ended(f"Parameter '{name}': {message}"))
 
 
 class SelectionChanged(ServerError):

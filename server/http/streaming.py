@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -24,13 +24,21 @@ class ResultResponse(Response):
     """The body of a query result in chunks.
 
     An error after the first byte leaves the response unfinished, so that the server breaks the connection:
-    a client never takes a part for the whole. The query is let go of in every case.
+    a client never takes a part for the whole. The query is let go of in every case. ``pieces`` are sent
+    instead of the result itself where they are made of it.
     """
 
-    def __init__(self, readers: QueryService, result: StreamedResult, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        readers: QueryService,
+        result: StreamedResult,
+        headers: Mapping[str, str],
+        pieces: AsyncIterator[bytes] | None = None,
+    ) -> None:
         super().__init__(None, 200, dict(headers))
         self._readers = readers
         self._result = result
+        self._pieces = pieces
         del self.headers["content-length"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -47,7 +55,7 @@ class ResultResponse(Response):
 
     async def _send_all(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        async for chunk in self._result:
+        async for chunk in self._result if self._pieces is None else self._pieces:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 

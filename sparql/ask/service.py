@@ -21,6 +21,7 @@ from sparql.ask.answer.sentence import AnswerWriter, count_of, is_empty, rows_of
 from sparql.ask.answer.shown import find_coverage, find_shown, unknown_gap
 from sparql.ask.compile.compiler import Compiler, Query
 from sparql.ask.errors import AskError
+from sparql.ask.linking.forms import Form, forms_of
 from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
 from sparql.ask.linking.readings import EntityName, Reading
 from sparql.ask.linking.summary import DataSummary, RunQuery
@@ -31,6 +32,7 @@ from sparql.ask.plan.near import NearDistances
 from sparql.ask.plan.nodes import (
     Compare,
     Count,
+    Every,
     Exists,
     Kind,
     List,
@@ -61,6 +63,7 @@ LONGEST_QUESTION: Final = 1000
 _TRIED: Final = 4
 _MUCH_DEARER: Final = 0.6
 _AS_CHEAP: Final = 0.02
+_NEARLY_AS_CHEAP: Final = 0.06
 _KEPT_QUESTIONS: Final = 200
 
 
@@ -159,7 +162,8 @@ class Asker:
         trace = Trace()
         await self.summary.refresh(self._run_query)
         asked = f"{question.rstrip(' ?.!')} {context}" if context else question
-        linked = await self._linker.link(asked, self._run_query)
+        first, *others = forms_of(asked)
+        linked = await self._linker.link_form(asked, first, self._run_query)
         planning = self._context()
         entities = [_entity(linked, reading) for reading in linked.names]
         trace.note(
@@ -169,14 +173,32 @@ class Asker:
             or "The question holds no name that the graph knows.",
         )
         plans = await self._follow_up(question, history, planning, trace) if history else ()
-        # A word without any reading cannot be used by any plan.
-        for planner in () if linked.unread and not plans else self._planners:
-            plans = plans or await planner.plan(linked, planning, trace)
+        plans = plans or await self._plans(linked, others, planning, trace)
         if not plans:
             gaps = word_gaps(linked, unplanned_words(linked, planning))
             trace.note("No plan uses every word.", "explain", " ".join(gap.message for gap in gaps))
             return AskResult(None, entities=entities, gaps=_json(gaps), trace=trace.steps)
         return await self._answer(plans, planning.typing, trace, entities)
+
+    async def _plans(
+        self, linked: LinkedQuestion, others: Sequence[Form], planning: Context, trace: Trace
+    ) -> Sequence[Candidate]:
+        """Return the plans of a question as it is, else of its other forms.
+
+        A word without any reading cannot be used by any plan.
+        """
+        asked = [linked]
+        for planner in self._planners:
+            for number in range(len(others) + 1):
+                if number == len(asked):
+                    form = others[number - 1]
+                    words = " ".join(token.raw for token in form.tokens)
+                    trace.note("The asking word comes first.", "reorder", words)
+                    asked.append(await self._linker.link_form(linked.text, form, self._run_query))
+                plans = () if asked[number].unread else await planner.plan(asked[number], planning, trace)
+                if plans:
+                    return plans
+        return ()
 
     async def run(self, *, plan: Any = None, sparql: str | None = None) -> AskResult:
         """Run an edited plan (that of a reply, or its tree) or an edited query, and answer again.
@@ -255,8 +277,9 @@ class Asker:
             first = first or outcome
             if chosen is not None and found and outcome.found != chosen[0].found:
                 return chosen[0], outcome
-            settled = isinstance(candidate.plan, Exists) or (
-                candidate is plans[0] and self._is_settled(candidate.plan, typing)
+            alone = len(plans) < 2 or plans[1].cost > candidate.cost + _NEARLY_AS_CHEAP
+            settled = isinstance(candidate.plan, Exists | Every) or (
+                candidate is plans[0] and alone and self._is_settled(candidate.plan, typing)
             )
             if chosen is None and (found or settled):
                 chosen = outcome, candidate.cost

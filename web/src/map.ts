@@ -14,6 +14,7 @@ interface Label {
 
 const GROUND_TOLERANCE = 0.0004;
 const MOST_LABELS = 18;
+const MOST_PINS = 300;
 let ground: Promise<FeatureCollection> | undefined;
 
 /** The areas of the graph, simplified; asked for once. */
@@ -50,6 +51,9 @@ export class MapView extends LitElement {
   #written = L.layerGroup();
   #shown = L.layerGroup();
   #beside?: L.Layer;
+  /** Too many for elements of their own: they are drawn on the canvas. */
+  #many = false;
+  #color?: string;
   #markers = new Map<string, L.Marker | L.Path>();
   #fitted: FeatureCollection | null | undefined;
   #moved = false;
@@ -178,6 +182,7 @@ export class MapView extends LitElement {
       const drawn = L.geoJSON(this.reference, { interactive: false, style: (one) => ({ className: isArea(one) ? "m-ref" : "m-beside", fill: isArea(one) }), pointToLayer: dot }).addTo(this.#shown);
       if (!this.reference.features.every(isArea)) this.#beside = drawn;
     }
+    this.#many = (this.data?.features.length ?? 0) > MOST_PINS;
     for (const feature of this.data?.features ?? []) this.#add(feature);
     this.#fitted = undefined;
     this.#moved = false;
@@ -192,6 +197,16 @@ export class MapView extends LitElement {
     const picked = (): void => {
       if (iri) this.dispatchEvent(new CustomEvent("pick", { detail: iri, bubbles: true }));
     };
+    if (this.#many) {
+      const style = { renderer: this.#canvas, color: this.#accent(), weight: 1.5, fillOpacity: 0.25, radius: 4 } as L.CircleMarkerOptions;
+      const drawn = L.geoJSON(feature, { style, pointToLayer: (_, at) => L.circleMarker(at, style) });
+      drawn.on("click", (event) => {
+        L.popup().setLatLng(event.latlng).setContent(popup(name, iri)).openOn(this.#map!);
+        picked();
+      });
+      drawn.addTo(this.#shown);
+      return;
+    }
     const position = feature.geometry.type === "Point" ? feature.geometry.coordinates : null;
     const isPoint = position !== null;
     if (!isPoint) {
@@ -206,6 +221,11 @@ export class MapView extends LitElement {
     const marker = L.marker(at, { icon: L.divIcon({ className: "m-pin", html: pin, iconSize: [22, 22] }), title: name });
     marker.bindPopup(popup(name, iri), { offset: [0, -6] }).on("click", picked).addTo(this.#shown);
     if (iri) this.#markers.set(iri, marker);
+  }
+
+  #accent(): string {
+    this.#color ??= resolved(getComputedStyle(this).getPropertyValue("--accent"), this);
+    return this.#color;
   }
 
   #select(): void {

@@ -148,7 +148,7 @@ class QueryScreen extends Screen {
       ${this.view === "map" && this.map
         ? html`<ukg-map class="tall" .data=${this.map} .reference=${null} .around=${null} .selected=${this.selected} label="Map of the answer" @pick=${(event: CustomEvent<string>) => this.pick(event.detail)}></ukg-map>`
         : html`<div class="card">${table(results, { map: this.map, selected: this.selected, all: this.all, pick: (iri) => this.pick(iri), more: () => this.more() })}</div>`}
-      <div class="row">${share("query", { query: this.ran }, () => this.didCopy(), this.copied)} ${keeping(this.ran, this.map, "query", (error) => this.failed(error))}</div>
+      <div class="row">${share(() => this.didCopy(), this.copied)} ${keeping(this.ran, this.map, "query", (error) => this.failed(error))}</div>
     </section>`;
   }
 

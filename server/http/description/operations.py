@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from server.http.description import curation_answers as curation
+from server.http.description import feature_answers as features
 from server.http.description import graph_answers as graph
 from server.http.description import text_answers as text
 from server.http.description.parts import Answer, FeatureCollection
@@ -79,6 +80,8 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("post", "/relations"): _answers("relate", graph.RelationsAnswer),
     ("get", "/review"): _answers("list_review", curation.ReviewItems),
     ("get", "/review/{item}"): _answers("get_review_item", curation.ShownReviewItem),
+    ("get", "/review/{item}/suggestions"): _answers("suggest_corrections", curation.SuggestedCorrections),
+    ("get", "/entities"): Operation("describe_entity"),
     ("get", "/review/facets"): _answers("count_review_items", curation.ReviewFacets),
     ("get", "/review/groups"): _answers("group_review_items", curation.ReviewGroups),
     ("get", "/review/export"): Operation("export_review"),
@@ -101,6 +104,16 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("post", "/entities/merge"): _answers("merge_entities", curation.MergeAnswer),
     ("post", "/entities/merges/{merge}/split"): _answers("split_entities", curation.MergeAnswer),
     ("get", "/features"): Operation("get_features", {"200": FeatureCollection}, "application/geo+json"),
+    ("get", "/"): _answers("get_landing_page", features.LandingPage),
+    ("get", "/conformance"): _answers("get_conformance", features.Conformance),
+    ("get", "/collections"): _answers("list_collections", features.CollectionList),
+    ("get", "/collections/{collection}"): _answers("get_collection", features.Collection),
+    ("get", "/collections/{collection}/items"): Operation(
+        "list_items", {"200": features.FeaturePage}, "application/geo+json"
+    ),
+    ("get", "/collections/{collection}/items/{feature}"): Operation(
+        "get_item", {"200": features.CollectionFeature}, "application/geo+json"
+    ),
     ("get", "/suggest"): _answers("suggest", curation.SuggestionsAnswer),
     ("post", "/ask"): _answers("ask", text.AskAnswer),
     ("post", "/ask/run"): _answers("run_plan", text.AskAnswer),
@@ -134,6 +147,7 @@ TAGS: Final = {
     "proposals": "Words that the ontology does not have.",
     "documents": "The texts, what they support, and their removal.",
     "entities": "Names, and entities that are one.",
+    "features": "Features by class, for GIS programs (OGC API - Features).",
     "geometry": "Relations of geometries, and features to draw.",
     "rules": "Ontology and shapes: check, try and edit them.",
     "ontology": "The ontology under its own address.",

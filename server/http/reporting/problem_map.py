@@ -116,6 +116,7 @@ def all_problems() -> ProblemMap:
         members=lambda error: {"expected": error.expected, "found": error.found},
     )
     add(server.UnknownParameters, 422, "Unknown parameters", members=_places)
+    add(server.ParameterUnusable, 400, "Parameter not usable", members=_places)
     add(server.UnsupportedBody, 415, "Content type not read here")
     add(server.LoadRefused, 422, "File refused by the shapes", members=lambda error: {"loads": error.loads})
     add(server.FileNameUnusable, 400, "No name of a file")
@@ -161,5 +162,7 @@ def _challenge(error: server.KeyNeeded | server.ScopeMissing) -> Mapping[str, st
     return {"WWW-Authenticate": challenge}
 
 
-def _places(error: server.InvalidBody | server.UnknownParameters) -> Mapping[str, object]:
+def _places(
+    error: server.InvalidBody | server.UnknownParameters | server.ParameterUnusable,
+) -> Mapping[str, object]:
     return {"errors": [{"place": place, "message": message} for place, message in error.problems]}

@@ -20,6 +20,7 @@ from starlette.responses import RedirectResponse, Response
 
 from server.errors import UnknownResource
 from server.http.compression import accepts_gzip
+from server.http.routes.graph.collections import landing_page
 from server.runtime.context import Services
 from sparql.protocol.conditions import Conditions
 from sparql.protocol.formats import GRAPH_FORMATS
@@ -68,17 +69,17 @@ class WebFile:
 
 
 def router(services: Services) -> APIRouter:
-    """The page and its files; they are no part of the API's description, and hold nothing of the graph."""
-    routes = APIRouter(include_in_schema=False)
+    """The page and its files, which hold nothing of the graph."""
+    routes = APIRouter(tags=["features"])
 
-    @routes.get("/")
+    @routes.get("/", responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}})
     async def get_start(request: Request) -> Response:
-        """The page; who asks for JSON gets to the description of the API."""
+        """The page; a client that prefers JSON gets the addresses of everything."""
         if choose(request.headers.get("accept"), (_HTML, _JSON)) is _JSON:
-            return RedirectResponse("/openapi.json", status_code=303)
+            return landing_page(services, request)
         return _answer(request, web_files()["index.html"], {"Vary": "Accept"})
 
-    @routes.get("/ui/{name}")
+    @routes.get("/ui/{name}", include_in_schema=False)
     async def get_file(request: Request, name: str) -> Response:
         found = web_files().get(name)
         if found is None:

@@ -11,10 +11,12 @@ from sparql.ask.plan.nodes import (
     Count,
     CountOf,
     Difference,
+    Every,
     Exists,
     Group,
     List,
     Minus,
+    Operation,
     Plan,
     Quantity,
     Set,
@@ -32,6 +34,9 @@ def check_plan(plan: Plan, typing: Typing) -> None:
         case List(node) | Count(node) | Exists(node):
             typing.of(node)
             _check_numbers(node, typing)
+        case Every(node, within):
+            typing.of(node)
+            typing.of(within)
         case Values(quantity, node):
             _check_value(quantity, node, typing)
         case Table(node, columns):
@@ -45,6 +50,10 @@ def check_plan(plan: Plan, typing: Typing) -> None:
                 _check_value(quantity, node, typing)
             if typing.kind(quantity) is QuantityKind.TEXT:
                 raise PlanError("Texts have no difference.")
+            if plan.operation not in (Operation.MINUS, Operation.PER):
+                raise PlanError("Two values can be subtracted (minus) or divided (per).")
+            if plan.operation is Operation.PER and typing.kind(quantity) is QuantityKind.DATE:
+                raise PlanError("Dates cannot be divided.")
         case Group():
             _check_group(plan, typing)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from sparql.ask.errors import PlanError
@@ -15,18 +16,22 @@ from sparql.ask.plan.nodes import (
     CountOf,
     Difference,
     DistanceTo,
+    Every,
     Exists,
     Group,
     List,
     Minus,
     Named,
+    Near,
     Op,
+    Operation,
     Or,
     Place,
     PlaceLink,
     Quantity,
     Related,
     Set,
+    SideOf,
     Size,
     SizeOf,
     Top,
@@ -67,7 +72,7 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
         case Question.YES_NO:
             yield from _yes_no(of)
         case Question.HOW_FAR:
-            if isinstance(of.node, Named):
+            if isinstance(of.node, Named | Top):
                 yield C.FAR, of, 0.0
         case Question.HOW_LONG:
             yield C.ANSWER, Values(SizeOf(Size.LENGTH), of.node), 0.15
@@ -108,6 +113,23 @@ def _in_which_most(context: Context, kind: Noun, ranking: Ranking) -> Iterator[M
             kind.node, CountOf(link, ranking.counted.node), ranking.most, ranking.count or 1, ranking.first
         )
         yield C.ANSWER, List(node), cost - 0.4
+
+
+@RULES.rule(C.QUESTION, C.ALL)
+def _are_all(context: Context, question: Question, of: Noun) -> Iterator[Made]:
+    """ "Are all zoos in the Bronx?": where things are is known of all of them, other things are not"""
+    if question is not Question.YES_NO or not isinstance(of.node, And):
+        return
+    *kept, claim = of.node.sets
+    if isinstance(claim, Near | SideOf) or (isinstance(claim, Related) and isinstance(claim.link, PlaceLink)):
+        yield C.ANSWER, Every(And(tuple(kept)) if len(kept) > 1 else kept[0], claim), 0.0
+
+
+@RULES.rule(C.QUESTION, C.NOUN)
+def _choice(context: Context, question: Question, of: Noun) -> Iterator[Made]:
+    """ "Is X or Y older?" """
+    if question is Question.YES_NO and isinstance(of.node, Top) and isinstance(of.node.set, Or):
+        yield C.ANSWER, List(of.node), 0.0
 
 
 def _yes_no(of: Noun) -> Iterator[Made]:
@@ -189,6 +211,24 @@ def _each_first(context: Context, each: Noun, answer: Any) -> Iterator[Made]:
 def _how_much_more(context: Context, question: Question, comparator: Comparator) -> Iterator[Made]:
     if question is Question.HOW_MUCH and comparator.adjective is not None:
         yield C.MUCH, (comparator, None), 0.0
+    elif question is Question.HOW_MANY_TIMES and comparator.adjective and not comparator.adjective.age:
+        yield C.TIMES, (comparator, None), 0.0
+
+
+@RULES.rule(C.TIMES, C.NOUN)
+def _times_as_large(context: Context, much: _Much, of: Noun) -> Iterator[Made]:
+    """ "How many times larger is X than Y?" """
+    for category, made, cost in _more_of(context, much, of):
+        if category is C.MUCH:
+            yield C.TIMES, made, cost
+        else:
+            yield C.ANSWER, replace(made, operation=Operation.PER), cost
+
+
+@RULES.rule(C.TIMES, C.WORD)
+def _times_than(context: Context, much: _Much, word: Word) -> Iterator[Made]:
+    if word is Word.THAN and much[1] is not None:
+        yield C.TIMES, much, 0.0
 
 
 @RULES.rule(C.QUESTION, C.COMPARATOR)

@@ -14,6 +14,8 @@ from sparql.ask.plan.nodes import (
     Compare,
     Kind,
     Lacking,
+    Link,
+    List,
     Minus,
     Named,
     Near,
@@ -30,13 +32,23 @@ from sparql.ask.plan.nodes import (
 from sparql.ask.plan.typing import both
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.items import Head, Noun
-from sparql.ask.planning.rules import Context, Made, Rules, conjoin, has_rank, restriction
+from sparql.ask.planning.rules import Context, Made, Rules, conjoin, each_of, has_rank, restriction
 
 __all__ = ["RULES"]
 
 RULES = Rules()
 _INVERSE = {Place.WITHIN: Place.CONTAINS, Place.CONTAINS: Place.WITHIN}
 _AGAINST = 0.3
+
+
+@RULES.rule(C.NOUN, C.NOUN)
+def _top_of_restricted(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
+    """ "Which park is the largest in Queens?" """
+    if not isinstance(left.node, Top) or left.head is not Head.KIND or right.head is not Head.RESTRICTION:
+        return
+    found = conjoin(replace(left, node=left.node.set), right)
+    if found is not None and not has_rank(right.node):
+        yield C.NOUN, replace(found, node=replace(left.node, set=found.node)), 0.1
 
 
 @RULES.rule(C.NOUN, C.NOUN)
@@ -127,7 +139,8 @@ def _unsaid(context: Context, head: Noun, other: Noun) -> Iterator[Made]:
     ):
         return
     for link, cost in context.links(head.types, other.types):
-        parts = [context.related(link, part) for part in (other.pair if other.both else (other.node,))]
+        every = other.both or _is_every(link, other)
+        parts = [context.related(link, part) for part in (other.pair if every else (other.node,))]
         found = conjoin(head, *(p for p in parts if p)) if all(parts) else None
         if found is not None:
             yield C.NOUN, found, cost
@@ -148,7 +161,20 @@ def _place(context: Context, place: Place, of: Noun) -> Iterator[Made]:
         # "in France", where the country is a text.
         yield C.NOUN, of, 0.1
     for made in _related(context, PlaceLink(place), of):
-        yield C.NOUN, made, 0.0
+        # "Through X and Y" is through both, "in X and Y" in either.
+        yield C.NOUN, made, 0.3 if _is_every(PlaceLink(place), of) else 0.0
+    if _is_every(PlaceLink(place), of):
+        for made in _related(context, PlaceLink(place), replace(of, both=True)):
+            yield C.NOUN, made, 0.0
+
+
+def _is_every(link: Link, of: Noun) -> bool:
+    """Whether things linked to "X and Y" are linked to both: a thing lies in one place, but borders many."""
+    if not of.every or of.both or len(of.pair) < 2:
+        return False
+    if of.head is Head.KIND:
+        return link == PlaceLink(Place.CONTAINS) or isinstance(link, PropertyLink)
+    return link in (PlaceLink(Place.OVERLAPS), PlaceLink(Place.TOUCHES))
 
 
 @RULES.rule(C.NOUN, C.PLACE)
@@ -167,7 +193,7 @@ def _related(context: Context, link: Any, of: Noun) -> Iterator[Noun]:
         return
     found = context.related(link, of.node)
     if found is not None:
-        yield found
+        yield replace(found, apart=of.apart)
 
 
 @RULES.rule(C.ON, C.NOUN)
@@ -181,15 +207,17 @@ def _on(context: Context, on: On, of: Noun) -> Iterator[Made]:
 
 @RULES.rule(C.SIDE, C.NOUN)
 def _side(context: Context, side: Side, of: Noun) -> Iterator[Made]:
-    yield from _placed(context, SideOf(side, of.node))
+    yield from _placed(context, *(SideOf(side, one) for one in each_of(of)))
 
 
 @RULES.rule(C.NEAR, C.NOUN)
 def _near(context: Context, word: NearWord, of: Noun) -> Iterator[Made]:
-    yield from _placed(context, Near(of.node, context.near_meters(of.types), assumed=True))
+    meters = context.near_meters(of.types)
+    yield from _placed(context, *(Near(one, meters, assumed=True) for one in each_of(of)))
 
 
-def _placed(context: Context, node: Set) -> Iterator[Made]:
+def _placed(context: Context, *nodes: Set) -> Iterator[Made]:
+    node = And(nodes) if len(nodes) > 1 else nodes[0]
     try:
         yield C.NOUN, restriction(node, context.typing.of(node)), 0.0
     except PlanError:
@@ -243,14 +271,26 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
             yield C.NOUN, made, 0.0
     elif word is Word.ALL and of.head is Head.KIND:
         yield C.NOUN, of, 0.05
+        yield C.ALL, of, 0.0
+    elif word is Word.BETWEEN and len(of.pair) == 2 and of.head is Head.NAME:
+        yield C.NOUN, of, 0.1
     elif word is Word.OR and len(of.pair) > 1:
         yield C.NOUN, of, 0.0
     elif word is Word.WITHOUT and of.head is not Head.RESTRICTION:
         yield C.WITHOUT, of, 0.0
     elif word is Word.PER and of.head is Head.KIND:
         yield C.EACH, of, 0.0
+        yield C.NOUN, replace(of, plural=True), 0.2
     elif word is Word.AND and of.head is Head.RESTRICTION:
         yield C.OUT_AND, (word, of), 0.0
+
+
+@RULES.rule(C.PLACE, C.OUT)
+def _place_out(context: Context, place: Place, out: Noun) -> Iterator[Made]:
+    """ "in neither X nor Y" """
+    if out.head is Head.NAME:
+        for made in _related(context, PlaceLink(place), out):
+            yield C.OUT, made, 0.0
 
 
 @RULES.rule(C.PLACE, C.EACH)
@@ -297,10 +337,20 @@ def _lacking(context: Context, of: Noun, without: Noun | PropertyName) -> Iterat
             yield C.NOUN, replace(of, node=Minus(of.node, related.node)), cost - 0.4
 
 
+@RULES.rule(C.IN_KIND, C.WITHOUT)
+def _in_kind_lacking(context: Context, kind: Noun, without: Noun | PropertyName) -> Iterator[Made]:
+    """ "In which boroughs is there no airport?" """
+    for _, made, cost in _lacking(context, kind, without):
+        yield C.ANSWER, List(made.node), cost
+
+
 @RULES.rule(C.NOUN, C.OUT)
 def _left_out(context: Context, of: Noun, out: Noun) -> Iterator[Made]:
     if of.head is Head.RESTRICTION:
         return
+    if isinstance(of.node, Top) and of.head is Head.KIND and _overlap(of, out):
+        # "the museum nearest to X that is not in Y"
+        yield C.NOUN, replace(of, node=replace(of.node, set=Minus(of.node.set, out.node)), pair=()), 0.1
     cost = 0.35 if has_rank(of.node) else 0.4 if of.head is Head.NAME else 0.0
     if _overlap(of, out):
         yield C.NOUN, replace(of, node=Minus(of.node, out.node), pair=()), cost
@@ -345,11 +395,12 @@ def _set_and_set(context: Context, left: tuple[Noun, Word], right: Noun) -> Iter
         else:
             yield C.NOUN, _either(one, right), 0.0
     elif len(heads) == 1 and Head.NAME in heads:
-        yield C.NOUN, _either(one, right), 0.0
+        yield C.NOUN, replace(_either(one, right), every=word is Word.AND), 0.0
     elif heads == {Head.KIND}:
         # In "churches and synagogues in Manhattan" both are.
         plain = all(isinstance(side.node, Kind | Or) for side in (one, right))
-        yield C.NOUN, _either(one, right), 0.1 if plain else 0.6
+        found = replace(_either(one, right), every=word is Word.AND)
+        yield C.NOUN, found, 0.1 if plain else 0.6
     elif right.head is Head.RESTRICTION and one.head is Head.KIND and word is Word.AND:
         found = conjoin(one, right)
         if found is not None:
