@@ -114,13 +114,10 @@ class Expressions:
     # Membership in classes, with and without names.
 
     def _of_members(self, class_: Class) -> Iterator[Triple]:
-        seen: Seen = set()
         for thing in self._members(class_, set()):
             if isinstance(class_, NamedNode) and isinstance(thing, NamedNode | BlankNode):
                 yield Triple(thing, RDF.type, class_)
-            if (thing, class_) not in seen:
-                seen.add((thing, class_))
-                yield from self._of_member(thing, class_, seen)
+            yield from self._of_member(thing, class_, {(thing, class_)})
 
     def _of_member(self, thing: Term, class_: Class, seen: Seen) -> Iterator[Triple]:
         for one in self.restrictions(class_):
@@ -282,7 +279,9 @@ class Expressions:
         if cell in seen or not isinstance(cell, NamedNode | BlankNode):
             return
         for first in self._source.match(cell, RDF.first, None):
-            for rest in self._source.match(cell, RDF.rest, None) if isinstance(first.object, NamedNode) else ():
+            for rest in (
+                self._source.match(cell, RDF.rest, None) if isinstance(first.object, NamedNode) else ()
+            ):
                 for steps in self._lists(rest.object, seen | {cell}):
                     yield (first.object, *steps)  # type: ignore[misc]
 

@@ -2,8 +2,9 @@
 
 They are the rules of OWL 2 RL (OWL 2 Profiles, 4.3) about subclasses (cax-sco, scm-sco), subproperties
 (prp-spo1, scm-spo), inverses (prp-inv1, prp-inv2), symmetric (prp-symp) and transitive properties (prp-trp),
-equivalent classes and properties (scm-eqc1, scm-eqp1), and those of `sparql.inference.expressions`. Axioms are
-triples of the graph like all others, so a change of them is an ordinary change.
+equivalent classes and properties (scm-eqc1, scm-eqp1), and those of `sparql.inference.expressions` and
+`sparql.inference.equality`. Axioms are triples of the graph like all others, so a change of them is an ordinary
+change.
 
 Domains and ranges are left out: a type that follows from using a property would satisfy any shape that
 requires it. Trivial conclusions, such as a class below itself, are not drawn.
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pyoxigraph import BlankNode, NamedNode, Triple
 
 from sparql.inference import expressions
+from sparql.inference.equality import INVERSE_FUNCTIONAL, SAME, Equality
 from sparql.inference.expressions import Expressions
 from sparql.model.source import Term, TripleSource
 from sparql.model.vocabulary import OWL, RDF, RDFS
@@ -37,7 +39,7 @@ AXIOMS = frozenset((_SUBCLASS, _SUBPROPERTY, _SAME_CLASS, _SAME_PROPERTY, _INVER
 def is_axiom(triple: Triple) -> bool:
     """Whether rules treat a triple as an axiom."""
     if triple.predicate == _TYPE:
-        return triple.object in (_SYMMETRIC, _TRANSITIVE)
+        return triple.object in (_SYMMETRIC, _TRANSITIVE, INVERSE_FUNCTIONAL)
     return triple.predicate in AXIOMS or triple.predicate in expressions.AXIOMS
 
 
@@ -49,6 +51,7 @@ class _Property:
     inverses: tuple[NamedNode, ...]
     symmetric: bool
     transitive: bool
+    identifying: bool
     in_expressions: bool
 
 
@@ -66,12 +69,20 @@ class Rules:
     def __init__(self, source: TripleSource) -> None:
         self._source = source
         self._expressions = Expressions(source)
+        self._equality = Equality(source)
         self._properties: dict[NamedNode, _Property] = {}
         self._classes: dict[NamedNode | BlankNode, _Class] = {}
+
+    def notice(self, triple: Triple) -> None:
+        """Take in a triple that has been added to the graph."""
+        if is_axiom(triple):
+            self.forget()
+        self._equality.notice(triple)
 
     def forget(self) -> None:
         """Clear the cache of axioms."""
         self._expressions.forget()
+        self._equality.forget()
         self._properties.clear()
         self._classes.clear()
 
@@ -88,6 +99,10 @@ class Rules:
         said = self._property(predicate)
         if said.in_expressions:
             yield from self._expressions.of_statement(triple)
+        if self._equality.in_use:
+            yield from self._equality.of_statement(triple)
+        if said.identifying:
+            yield from self._equality.of_identifying(triple)
         for upper in said.above:
             yield Triple(subject, upper, value)
         if said.transitive:
@@ -110,10 +125,12 @@ class Rules:
         later axiom is applied to all triples that exist by then.
         """
         predicate = conclusion.predicate
+        if self._equality.in_use or predicate == SAME:
+            return False
         if triple.subject != conclusion.subject or (is_axiom(conclusion) and predicate != _TYPE):
             return False
         said = self._property(predicate)
-        if said.inverses or said.symmetric or said.transitive or said.in_expressions:
+        if said.inverses or said.symmetric or said.transitive or said.identifying or said.in_expressions:
             return False
         if predicate == _TYPE:
             return self._settles_type(triple, conclusion) and not said.above
@@ -140,7 +157,7 @@ class Rules:
             types = self._source.match(subject, _TYPE, None)
             if any(isinstance(t.object, NamedNode) and self._has(t.object, _SUBCLASS, value) for t in types):
                 return True
-        if self._expressions.follows(triple):
+        if self._expressions.follows(triple) or self._equality.follows(triple):
             return True
         said = self._property(predicate)
         if said.transitive and self._linked(subject, predicate, value):
@@ -190,7 +207,9 @@ class Rules:
                     yield Triple(one.subject, value, one.object)
 
     def _of_characteristic(self, property_: NamedNode, kind: Term) -> Iterator[Triple]:
-        if kind == _SYMMETRIC:
+        if kind == INVERSE_FUNCTIONAL:
+            yield from self._equality.of_axiom(property_)
+        elif kind == _SYMMETRIC:
             yield from self._turned(property_, property_)
         elif kind == _TRANSITIVE:
             for one in self._source.match(None, property_, None):
@@ -226,6 +245,7 @@ class Rules:
                 tuple(inverses),
                 self._has(predicate, _TYPE, _SYMMETRIC),
                 self._has(predicate, _TYPE, _TRANSITIVE),
+                self._equality.identifies(predicate),
                 self._expressions.concern_property(predicate),
             )
         return found
@@ -250,5 +270,5 @@ class Rules:
 
 
 def _is_trivial(triple: Triple) -> bool:
-    """Whether it says that a class or property lies below itself."""
-    return triple.predicate in _ORDERS.values() and triple.subject == triple.object
+    """Whether it says that a class or property lies below itself, or that a thing is itself."""
+    return triple.predicate in (*_ORDERS.values(), SAME) and triple.subject == triple.object

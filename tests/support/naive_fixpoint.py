@@ -20,7 +20,7 @@ A, SUB, SUBP = RDF.type, RDFS.subClassOf, RDFS.subPropertyOf
 def closure(stated: set[Triple]) -> set[Triple]:
     """The triples and all that follows."""
     known = set(stated)
-    while new := {t for t in _round(known) | _expressions(known) if _is_sound(t)} - known:
+    while new := {t for t in _round(known) | _expressions(known) | _equality(known) if _is_sound(t)} - known:
         known |= new
     below_type = {t.subject for t in known if t.predicate == SUBP and t.object == A}
     said = {(t.subject, t.object) for t in known if t.predicate in below_type} | {
@@ -92,6 +92,26 @@ def _expressions(known: set[Triple]) -> set[Triple]:
     return found
 
 
+def _equality(known: set[Triple]) -> set[Triple]:
+    """Table 4's rules but for eq-ref, and table 5's prp-ifp."""
+    found: set[Triple] = set()
+    for one in known:
+        if one.predicate == OWL.sameAs and _is_node(one.object):
+            x: Any = one.subject
+            y: Any = one.object
+            found.add(Triple(y, OWL.sameAs, x))  # eq-sym; eq-trans is eq-rep-o
+            found |= {Triple(y, t.predicate, t.object) for t in known if t.subject == x}  # eq-rep-s
+            found |= {Triple(t.subject, t.predicate, y) for t in known if t.object == x}  # eq-rep-o
+            if isinstance(y, NamedNode):
+                found |= {Triple(t.subject, y, t.object) for t in known if t.predicate == x}  # eq-rep-p
+        if one.predicate == A and one.object == OWL.InverseFunctionalProperty:  # prp-ifp
+            uses = [t for t in known if t.predicate == one.subject]
+            found |= {
+                Triple(t.subject, OWL.sameAs, u.subject) for t in uses for u in uses if t.object == u.object
+            }
+    return found
+
+
 def _lists(known: set[Triple], head: Any, before: tuple[Any, ...]) -> list[list[Any]]:
     """The members of a list of names: of a malformed one with several ends, of each way through it."""
     if head == RDF.nil:
@@ -109,5 +129,5 @@ def _is_node(term: object) -> bool:
 
 
 def _is_sound(triple: Triple) -> bool:
-    """Not trivial: nothing is said of a class or property and itself."""
-    return not (triple.predicate in (SUB, SUBP) and triple.subject == triple.object)
+    """Not trivial: nothing is said of a class or property and itself, and nothing is the same as itself."""
+    return not (triple.predicate in (SUB, SUBP, OWL.sameAs) and triple.subject == triple.object)

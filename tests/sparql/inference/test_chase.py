@@ -79,9 +79,7 @@ expressions = st.one_of(
         st.sampled_from([SUB, OWL.equivalentClass]),
         st.sampled_from([*RESTRICTIONS, *CLASSES[:2]]),
     ),
-    st.builds(
-        Triple, st.sampled_from(PROPERTIES), st.just(OWL.propertyChainAxiom), st.sampled_from(CELLS)
-    ),
+    st.builds(Triple, st.sampled_from(PROPERTIES), st.just(OWL.propertyChainAxiom), st.sampled_from(CELLS)),
     st.builds(Triple, st.sampled_from(CELLS), st.just(RDF.first), st.sampled_from(PROPERTIES)),
     st.builds(Triple, st.sampled_from(CELLS), st.just(RDF.rest), st.sampled_from([RDF.nil, CELLS[1]])),
 )
@@ -96,6 +94,17 @@ facts = st.one_of(
 )
 triples = st.one_of(facts, facts, axioms)
 with_expressions = st.one_of(facts, facts, axioms, expressions, expressions, expressions)
+equalities = st.one_of(
+    st.builds(
+        Triple,
+        st.sampled_from([*THINGS, EX.C, EX.p]),
+        st.just(OWL.sameAs),
+        st.sampled_from([*THINGS, EX.C, EX.D, EX.q]),
+    ),
+    st.builds(Triple, st.sampled_from(PROPERTIES), st.just(A), st.just(OWL.InverseFunctionalProperty)),
+    st.builds(Triple, st.sampled_from(PROPERTIES), st.just(SUBP), st.just(OWL.sameAs)),
+)
+with_equality = st.one_of(facts, facts, facts, axioms, expressions, equalities)
 
 
 def steps_of(some: st.SearchStrategy[Triple], size: int) -> st.SearchStrategy[list[tuple[str, list[Triple]]]]:
@@ -129,8 +138,8 @@ def write(writer: Writer, added=(), removed=()) -> None:
 
 
 @seed(20_261_122)
-@settings(max_examples=120, deadline=None)
-@given(steps=st.one_of(steps_of(triples, 4), steps_of(with_expressions, 12)))
+@settings(max_examples=200, deadline=None)
+@given(steps=st.one_of(steps_of(triples, 4), steps_of(with_expressions, 12), steps_of(with_equality, 5)))
 def test_after_every_edit_the_inferred_graph_is_what_follows_from_what_is_stated(steps):
     """Each origin holds its own triples; a triple is stated as long as one of them does."""
     store, writer = open_writer()
