@@ -18,14 +18,11 @@ from extractors.english.wording.governing import Clause, Governor, governor
 from extractors.english.wording.kinds import kind_of_name, mentions_kind, said_kind
 from extractors.english.wording.phrases import Group, group_of, phrases_of
 from extractors.english.wording.subjects import Description, antecedent_before, subject_of
-from extractors.english.wording.topics import Topics
+from extractors.english.wording.topics import Topics, complemented, opening_noun
 from extractors.english.wording.units import (
-    AUXILIARIES,
-    PREPOSITIONS,
     Kind,
     Unit,
     capitalized_runs,
-    is_adverb,
     units_of,
     with_past_names,
 )
@@ -237,7 +234,7 @@ class Wording:
             return None
         if _of_a_part(units, found):
             return f'The text says "{term.label}" of something of another thing, not of "{subject}".'
-        if (whole := _complemented(units, found.first, clause.others)) is not None:
+        if (whole := complemented(units, found.first, clause.others)) is not None:
             return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
         about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))
         if isinstance(about, Description):
@@ -258,13 +255,14 @@ class Wording:
         if first.text == "it":
             if not self._topics.may_be(sentence, lambda unit: self._is(unit, subject)):
                 return f'The text says "{term.label}" of what it speaks of before, not of "{subject}".'
-        elif first.text == "the" and (noun := _opening_noun(units)):
+        elif first.text == "the" and (noun := opening_noun(units)):
             told = kind_of_name(subject, self._schema)
-            kind = next((k for n in range(len(noun)) if (k := self._schema.find_class(" ".join(noun[n:])))), None)
+            kinds = (self._schema.find_class(" ".join(noun[:n])) for n in range(len(noun), 0, -1))
+            kind = next((one for one in kinds if one is not None), None)
             if kind is None or told is None or self._suits(kind.label, subject):
                 return None
             if self._linker.fit(frozenset({told.iri}), frozenset({kind.iri})) is Fit.DISJOINT:
-                return f'The text says "{term.label}" of "the {noun[-1]}", and "{subject}" is none.'
+                return f'The text says "{term.label}" of "the {kind.label}", and "{subject}" is none.'
         return None
 
     def _misdescribed(
@@ -347,40 +345,8 @@ def _objects(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:
     return None if not found and (described or at >= len(units)) else found
 
 
-def _opening_noun(units: Sequence[Unit]) -> Sequence[str]:
-    """The words of "The pedestrian tunnel" at the start of a sentence."""
-    found: list[str] = []
-    for unit in [one for one in units if one.kind is not Kind.MARK][1:4]:
-        if unit.kind is not Kind.WORD or unit.text in AUXILIARIES | PREPOSITIONS or is_adverb(unit):
-            break
-        found.append(unit.text)
-    return found
-
-
-def _complemented(units: Sequence[Unit], anchor: int, subjects: Collection[int]) -> str | None:
-    """The noun that opens a clause where the subject only says of what or where: "the entrance on Fifth Avenue"."""
-    for at in subjects:
-        here = at - 1
-        while here > 0 and units[here].text in ("the", "a", "an"):
-            here -= 1
-        if at >= anchor or here < 1 or units[here].text not in PREPOSITIONS:
-            continue
-        noun = here - 1
-        while noun > 0 and units[noun].kind is Kind.WORD and units[noun].text not in ("the", "its", "their"):
-            if units[noun].text in AUXILIARIES | PREPOSITIONS:
-                break
-            noun -= 1
-        opens = noun == 0 or units[noun - 1].text in (".", ";", "and", ",")
-        verb = units[at + 1].text in AUXILIARIES if at + 1 < len(units) else False
-        verb = verb or at + 1 == anchor
-        if noun < here - 1 and opens and verb and units[noun].text in ("the", "its", "their"):
-            plain = units[anchor].text not in PREPOSITIONS
-            return units[here - 1].text if plain else None
-    return None
-
-
 def _has_it_too(units: Sequence[Unit], clause: Clause, found: Governor) -> bool:
-    """Whether the subject acts on "it" as well: "Field & Co. built it and Alfred Shaw designed it"."""
+    """Whether the subject acts on "it" as well: "Stone & Co. built it and Jo Reed designed it"."""
     if found.last >= len(units) or units[found.last].text != "it":
         return False
     before = [at for at in clause.others if at < clause.value]

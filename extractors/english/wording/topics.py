@@ -1,20 +1,20 @@
 """What a sentence is about, so that "it" and "the museum" at the start of the next one can be read.
 
-A paragraph goes on about its subject: of "The museum is run by Glasgow Life. It reopened in 2006" the operator
-is not what reopened. Where no name opens a sentence its topic is left open.
+A paragraph goes on about its subject: after "Elm Hall is run by Oak Trust" it is not the trust of which
+"It opened in 1901" speaks. Where no name opens a sentence its topic is left open.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 
-__all__ = ["Topics"]
+__all__ = ["Topics", "complemented", "opening_noun"]
 
 _THINGS: Final = frozenset({"it", "its"})
 _GAP = re.compile(r"\n[ \t\r]*\n")
@@ -99,8 +99,40 @@ class Topics:
         return next((one for one in found if one is not None), None)
 
 
+def opening_noun(units: Sequence[Unit]) -> Sequence[str]:
+    """The words of "The pedestrian tunnel" at the start of a sentence."""
+    found: list[str] = []
+    for unit in [one for one in units if one.kind is not Kind.MARK][1:4]:
+        if unit.kind is not Kind.WORD or unit.text in AUXILIARIES | PREPOSITIONS or is_adverb(unit):
+            break
+        found.append(unit.text)
+    return found
+
+
+def complemented(units: Sequence[Unit], anchor: int, subjects: Collection[int]) -> str | None:
+    """The noun that opens a clause where the subject only says where: "the gate on Elm Street"."""
+    for at in subjects:
+        here = at - 1
+        while here > 0 and units[here].text in ("the", "a", "an"):
+            here -= 1
+        if at >= anchor or here < 1 or units[here].text not in PREPOSITIONS:
+            continue
+        noun = here - 1
+        while noun > 0 and units[noun].kind is Kind.WORD and units[noun].text not in ("the", "its", "their"):
+            if units[noun].text in AUXILIARIES | PREPOSITIONS:
+                break
+            noun -= 1
+        opens = noun == 0 or units[noun - 1].text in (".", ";", "and", ",")
+        verb = units[at + 1].text in AUXILIARIES if at + 1 < len(units) else False
+        verb = verb or at + 1 == anchor
+        if noun < here - 1 and opens and verb and units[noun].text in ("the", "its", "their"):
+            plain = units[anchor].text not in PREPOSITIONS
+            return units[here - 1].text if plain else None
+    return None
+
+
 def _is_listed(units: Sequence[Unit], at: int) -> bool:
-    """Whether the subject is several names, of which "it" is none: "Adam Smith and James Watt"."""
+    """Whether the subject is several names, of which "it" is none: "Ada Stone and Jo Reed"."""
     follows = units[at + 1 : at + 3]
     return len(follows) > 1 and follows[0].text in ("and", "&") and follows[1].kind is Kind.NAME
 
