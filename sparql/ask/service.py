@@ -56,7 +56,7 @@ from sparql.ask.planning.quantities import Quantities
 from sparql.ask.planning.rules import Context
 from sparql.model.vocabulary import XSD
 
-__all__ = ["LONGEST_QUESTION", "AskResult", "Asker", "EntityLabels"]
+__all__ = ["LONGEST_QUESTION", "AskResult", "Asker", "EntityLabels", "Watch"]
 
 LONGEST_QUESTION: Final = 1000
 _TRIED: Final = 4
@@ -64,6 +64,7 @@ _MUCH_DEARER: Final = 0.6
 _AS_CHEAP: Final = 0.02
 _NEARLY_AS_CHEAP: Final = 0.06
 _KEPT_QUESTIONS: Final = 200
+Watch = Callable[[dict[str, str]], None]
 
 
 class EntityLabels(Labels, Protocol):
@@ -152,14 +153,17 @@ class Asker:
         await self._linker.link("which", self._run_query)
         self._context()
 
-    async def ask(self, question: str, *, context: str = "", history: Sequence[str] = ()) -> AskResult:
+    async def ask(
+        self, question: str, *, context: str = "", history: Sequence[str] = (), watch: Watch | None = None
+    ) -> AskResult:
         """Answer a question; `context` narrows it, `history` are the questions before it, the last one last.
 
+        `watch` is called with each step of the trace as it is made.
         Raises `AskError` for a question that is empty or too long, and `ModelError` when the model fails.
         """
         question = _readable(question, "question", required=True)
         context = _readable(context, "context", required=False)
-        trace = Trace()
+        trace = Trace(watch=watch)
         await self.summary.refresh(self._run_query)
         asked = f"{question.rstrip(' ?.!')} {context}" if context else question
         first, *others = forms_of(asked)

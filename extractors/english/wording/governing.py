@@ -21,7 +21,7 @@ _BETWEEN_NAMES: Final = frozenset({"to", "with", "as", "well", "together"})
 _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _CONJUNCTIONS: Final = frozenset({"and", "or", "&", "with", "to", "well", "plus"})
 _ARTICLES: Final = frozenset({"the", "a", "an", "its", "his", "her", "their", "this", "that"})
-_BREAKS: Final = frozenset(";:.!?—–()")
+_BREAKS: Final = frozenset(";:.!?—–()•|")
 _TURNS: Final = frozenset({"but", "while", "whereas", "although", "though", "where", "when"})
 _PARTS: Final = frozenset(
     """north south east west northern southern eastern western center centre heart middle edge side part

@@ -101,10 +101,16 @@ def with_past_names(units: Sequence[Unit]) -> Sequence[Unit]:
 
 
 def capitalized_runs(text: str, sentence: Span) -> Iterable[Span]:
-    """The runs of capitalized words inside a sentence, and at its start those of several words."""
+    """The runs of capitalized words inside a sentence, and at its start those of several words.
+
+    A preposition at the start is none of the name: "In Norton".
+    """
     for match in _RUN.finditer(text, sentence.start, sentence.end):
         opens = not text[sentence.start : match.start()].strip(" \t\r\n\"'“‘(")
-        if not opens or " " in match.group().strip():
+        word, _, rest = match.group().partition(" ")
+        if opens and rest and word.casefold() in PREPOSITIONS:
+            yield Span(match.end() - len(rest), match.end())
+        elif not opens or rest:
             yield Span(match.start(), match.end())
 
 

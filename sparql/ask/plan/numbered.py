@@ -1,7 +1,7 @@
 """Plans as numbered steps, for models: a flat list in which a step names others by their numbers.
 
 Model servers compile no schema that refers to itself, and a tree of sets does. A list of steps needs
-none: each step is a node of the plan language, whose terms are words of fixed lists and whose parts are numbers
+none: each step is a node of the plan language; its terms are words of fixed lists, its parts are numbers
 of steps before it. The last step is the plan.
 """
 
