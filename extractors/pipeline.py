@@ -172,6 +172,7 @@ class Pipeline:
             held=method.held,
             synonyms=self._synonyms,
             implied_kinds=settings.implied_kinds,
+            labels=method.name == FAST.name and settings.labels,
         )
         return builder.build(said)
 

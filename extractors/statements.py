@@ -6,9 +6,11 @@ looked up, read or found in the text stays in the statement as words, with a `Pr
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from pyoxigraph import Literal, NamedNode
 
@@ -45,6 +47,7 @@ from extractors.grounding.interpretation import (
 from extractors.grounding.iri_minting import IriMinter
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
+from extractors.prompting.reply import ReplyTriple
 from extractors.text.chunking import Span
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
@@ -52,6 +55,8 @@ from ontology.terms import OntologyProperty, PropertyKind
 __all__ = ["StatementBuilder"]
 
 _RDFS_LITERAL = NamedNode("http://www.w3.org/2000/01/rdf-schema#Literal")
+LABELS_CONFIDENCE: Final = 0.85
+"""Of statements that only the labels of the ontology say."""
 _LOWER_ARTICLE = re.compile(r"(?:the|an?)\s+")
 
 
@@ -75,7 +80,9 @@ class StatementBuilder:
         synonyms: Synonyms = no_synonym,
         implied_kinds: bool = True,
         wording: bool = True,
+        labels: bool = False,
     ) -> None:
+        self._labels = labels
         self._implied_kinds = implied_kinds
         self._wording = wording
         self._text = text
@@ -89,7 +96,12 @@ class StatementBuilder:
 
     def build(self, said: Sequence[StatedTriple]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
-        readings = self._looked_at(self._interpreter.interpret([self._calibrated(one) for one in said]))
+        calibrated = [self._calibrated(one) for one in said]
+        readings = self._interpreter.interpret(calibrated)
+        if self._wording and self._labels:
+            calibrated += self._read_by_labels(readings)
+            readings = self._interpreter.interpret(calibrated)
+        readings = self._looked_at(readings)
         names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
         candidates: dict[_Key, Candidate] = {}
         labels: dict[NamedNode, _Key] = {}
@@ -113,6 +125,24 @@ class StatementBuilder:
         _mark_unsupported(candidates, set(labels.values()))
         found = tuple(candidates.values())
         return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
+
+    def _read_by_labels(self, readings: Sequence[Interpretation]) -> Sequence[StatedTriple]:
+        """What the labels of relations say and the model did not."""
+        names = {end for one in readings for end in (one.said.triple.subject, one.said.triple.object)}
+        known = {
+            (name_key(one.said.triple.subject), one.relation.iri, name_key(one.said.triple.object))
+            for one in readings
+            if one.relation is not None
+        }
+        found = {}
+        for subject, term, value, sentence in Wording(self._text, self._linker, names).proposed():
+            key = (name_key(subject), term.iri, name_key(value))
+            if key not in known and key[0] != key[2]:
+                said = {"subject": subject, "relation": term.label, "object": value, "reader": "labels"}
+                raw = json.dumps(said, ensure_ascii=False)
+                triple = ReplyTriple(subject, term.label, value, raw, LABELS_CONFIDENCE)
+                found.setdefault(key, StatedTriple(triple, sentence, LABELS_CONFIDENCE))
+        return list(found.values())
 
     def _looked_at(self, readings: Sequence[Interpretation]) -> Sequence[Interpretation]:
         """Look at each relation a second time: is it what the words say?"""

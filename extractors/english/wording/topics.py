@@ -58,6 +58,11 @@ class Topics:
         mine = [n for n in names if is_subject(units[n])]
         return not (mine and free and not set(mine) & set(free))
 
+    def of(self, sentence: Span) -> str | None:
+        """What a sentence is about; None where that is open."""
+        at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), None)
+        return None if at is None else self._topic(at)
+
     def described(self, sentence: Span, noun: str) -> str | None:
         """The one topic of the sentences before that a noun can describe: "the museum"."""
         at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
