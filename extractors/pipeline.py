@@ -172,7 +172,7 @@ class Pipeline:
             held=method.held,
             synonyms=self._synonyms,
             implied_kinds=settings.implied_kinds,
-            labels=method.name == FAST.name and settings.labels,
+            by_labels=method == FAST and self.model.prompt_profile == "compact",
         )
         return builder.build(said)
 

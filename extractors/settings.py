@@ -60,7 +60,6 @@ class ExtractionSettings:
     in (empty: any); the first one tags the labels of new entities. `prompts` is a folder whose templates
     replace ours, `method` how texts are read unless a request names another, and each chunk is read `samples`
     times. `implied_kinds`: a new name of no kind gets the one that a relation's domain or range leaves it.
-    `labels`: the method `fast` also reads by the labels of the ontology's relations.
     After a broken reply the request is repeated once at `retry_temperature`.
     """
 
@@ -69,7 +68,6 @@ class ExtractionSettings:
     maximum_characters: int = MAXIMUM_CHARACTERS
     minimum_confidence: float = 0.0
     implied_kinds: bool = True
-    labels: bool = True
     concurrency: int = 4
     retry_temperature: float = 0.3
     prompts: Path | None = None

@@ -6,11 +6,9 @@ looked up, read or found in the text stays in the statement as words, with a `Pr
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 from pyoxigraph import Literal, NamedNode
 
@@ -36,6 +34,7 @@ from extractors.checks.plausibility_checks import PlausibilityChecks
 from extractors.english.unreadable import Unreadable
 from extractors.english.values import datatype_of, looks_like_value, read_value
 from extractors.english.wording.look import Wording
+from extractors.english.wording.proposing import unsaid
 from extractors.grounding.entities import Mentioned, Name, Names, alias_properties, name_key, short_forms
 from extractors.grounding.interpretation import (
     Interpretation,
@@ -47,7 +46,6 @@ from extractors.grounding.interpretation import (
 from extractors.grounding.iri_minting import IriMinter
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
-from extractors.prompting.reply import ReplyTriple
 from extractors.text.chunking import Span
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
@@ -55,8 +53,6 @@ from ontology.terms import OntologyProperty, PropertyKind
 __all__ = ["StatementBuilder"]
 
 _RDFS_LITERAL = NamedNode("http://www.w3.org/2000/01/rdf-schema#Literal")
-LABELS_CONFIDENCE: Final = 0.85
-"""Of statements that only the labels of the ontology say."""
 _LOWER_ARTICLE = re.compile(r"(?:the|an?)\s+")
 
 
@@ -80,9 +76,9 @@ class StatementBuilder:
         synonyms: Synonyms = no_synonym,
         implied_kinds: bool = True,
         wording: bool = True,
-        labels: bool = False,
+        by_labels: bool = False,
     ) -> None:
-        self._labels = labels
+        self._by_labels = by_labels
         self._implied_kinds = implied_kinds
         self._wording = wording
         self._text = text
@@ -98,8 +94,10 @@ class StatementBuilder:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
         calibrated = [self._calibrated(one) for one in said]
         readings = self._interpreter.interpret(calibrated)
-        if self._wording and self._labels:
-            calibrated += self._read_by_labels(readings)
+        if self._wording and self._by_labels:
+            ends = {end for one in readings for end in (one.said.triple.subject, one.said.triple.object)}
+            proposed = Wording(self._text, self._linker, ends).proposed()
+            calibrated += unsaid(proposed, readings)
             readings = self._interpreter.interpret(calibrated)
         readings = self._looked_at(readings)
         names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
@@ -125,24 +123,6 @@ class StatementBuilder:
         _mark_unsupported(candidates, set(labels.values()))
         found = tuple(candidates.values())
         return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
-
-    def _read_by_labels(self, readings: Sequence[Interpretation]) -> Sequence[StatedTriple]:
-        """What the labels of relations say and the model did not."""
-        names = {end for one in readings for end in (one.said.triple.subject, one.said.triple.object)}
-        known = {
-            (name_key(one.said.triple.subject), one.relation.iri, name_key(one.said.triple.object))
-            for one in readings
-            if one.relation is not None
-        }
-        found = {}
-        for subject, term, value, sentence in Wording(self._text, self._linker, names).proposed():
-            key = (name_key(subject), term.iri, name_key(value))
-            if key not in known and key[0] != key[2]:
-                said = {"subject": subject, "relation": term.label, "object": value, "reader": "labels"}
-                raw = json.dumps(said, ensure_ascii=False)
-                triple = ReplyTriple(subject, term.label, value, raw, LABELS_CONFIDENCE)
-                found.setdefault(key, StatedTriple(triple, sentence, LABELS_CONFIDENCE))
-        return list(found.values())
 
     def _looked_at(self, readings: Sequence[Interpretation]) -> Sequence[Interpretation]:
         """Look at each relation a second time: is it what the words say?"""

@@ -90,7 +90,9 @@ class Topics:
             if units[place + 1].kind is not Kind.NAME:
                 return self._noun(sentence, units, place + 1)
             first = units[place + 1]
-        if first.kind is not Kind.NAME or _is_listed(units, units.index(first)):
+        at_name = units.index(first)
+        owns = at_name + 1 < len(units) and units[at_name + 1].text == "'s"
+        if first.kind is not Kind.NAME or owns or _is_listed(units, at_name):
             return None
         return self._text.text[first.start : first.end]
 
