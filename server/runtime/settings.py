@@ -204,6 +204,13 @@ class Settings(BaseModel):
         description="A statement that is less probable waits in review. Models without probabilities are "
         "not affected.",
     )
+    ask_samples: int = Field(
+        3,
+        ge=1,
+        le=15,
+        description="How many plans of a question a large model (`model_url`) writes at most, where none can "
+        "be enumerated; the answer that most of them find is given.",
+    )
     implied_kinds: bool = Field(
         True,
         description="A new name without a kind gets the one that a relation's domain or range implies "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -10,7 +10,6 @@ from typing import Any, Final, Protocol
 from pyoxigraph import NamedNode
 
 from extractors.grounding.linking import LabelEntry, Labels
-from extractors.models.chat import ChatModel
 from ontology.labels import normalise
 from ontology.schema import Schema
 from sparql.ask.answer.follow_up import follow_up_words, replaced
@@ -51,13 +50,13 @@ from sparql.ask.plan.nodes import (
 from sparql.ask.plan.typing import Typing
 from sparql.ask.plan.wording import phrase, restriction_words, sentences
 from sparql.ask.planning.enumeration import EnumerationPlanner, unplanned_words
-from sparql.ask.planning.model import ModelPlanner
+from sparql.ask.planning.model import AskedModel, ModelPlanner
 from sparql.ask.planning.planner import Candidate, Planner, Trace
 from sparql.ask.planning.quantities import Quantities
 from sparql.ask.planning.rules import Context
 from sparql.model.vocabulary import XSD
 
-__all__ = ["LONGEST_QUESTION", "AskResult", "Asker", "EntityLabels"]
+__all__ = ["LONGEST_QUESTION", "AskResult", "Asker", "EntityLabels", "Watch"]
 
 LONGEST_QUESTION: Final = 1000
 _TRIED: Final = 4
@@ -65,6 +64,7 @@ _MUCH_DEARER: Final = 0.6
 _AS_CHEAP: Final = 0.02
 _NEARLY_AS_CHEAP: Final = 0.06
 _KEPT_QUESTIONS: Final = 200
+Watch = Callable[[dict[str, str]], None]
 
 
 class EntityLabels(Labels, Protocol):
@@ -101,10 +101,10 @@ class _Outcome:
     results: Mapping[str, Any]
 
     @property
-    def found(self) -> object:
+    def found(self) -> Hashable:
         """What identifies the result: the things and values found."""
         if "boolean" in self.results:
-            return self.results["boolean"]
+            return bool(self.results["boolean"])
         names = (self.query.variable, *self.query.columns)
         return frozenset(tuple(row.get(n, {}).get("value") for n in names) for row in rows_of(self.results))
 
@@ -115,7 +115,8 @@ class Asker:
     `run_query` runs a SPARQL query and returns its JSON results as a dict. `same` gives the entity that
     stands for those that are the same. `summary` follows the graph's
     commits. A `model` is asked where nothing can be enumerated, if it is a large one. `prompts` is a folder
-    whose prompt files replace the built-in ones, and whose `idle-words.txt` adds words that need no use.
+    whose prompt files replace the built-in ones, whose `idle-words.txt` adds words that need no use, and
+    whose `ask-examples.jsonl` adds examples for that model.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class Asker:
         summary: DataSummary,
         run_query: RunQuery,
         same: Callable[[NamedNode], NamedNode] = lambda iri: iri,
-        model: ChatModel | None = None,
+        model: AskedModel | None = None,
         row_limit: int = 1000,
         prompts: Path | None = None,
     ) -> None:
@@ -143,8 +144,8 @@ class Asker:
         self._writer = AnswerWriter(schema)
         self._kept: tuple[int, int, Context | None] = (-1, 0, None)
         self._planners: list[Planner] = [EnumerationPlanner()]
-        if model is not None and model.prompt_profile == "full":
-            self._planners.append(ModelPlanner(model, prompts))
+        if model is not None and model.model.prompt_profile == "full":
+            self._planners.append(ModelPlanner(model, self._found, prompts))
 
     async def prepare(self) -> None:
         """Read the summary of the data and the words, so that the first question does not wait for them."""
@@ -152,14 +153,17 @@ class Asker:
         await self._linker.link("which", self._run_query)
         self._context()
 
-    async def ask(self, question: str, *, context: str = "", history: Sequence[str] = ()) -> AskResult:
+    async def ask(
+        self, question: str, *, context: str = "", history: Sequence[str] = (), watch: Watch | None = None
+    ) -> AskResult:
         """Answer a question; `context` narrows it, `history` are the questions before it, the last one last.
 
+        `watch` is called with each step of the trace as it is made.
         Raises `AskError` for a question that is empty or too long, and `ModelError` when the model fails.
         """
         question = _readable(question, "question", required=True)
         context = _readable(context, "context", required=False)
-        trace = Trace()
+        trace = Trace(watch=watch)
         await self.summary.refresh(self._run_query)
         asked = f"{question.rstrip(' ?.!')} {context}" if context else question
         first, *others = forms_of(asked)
@@ -285,6 +289,11 @@ class Asker:
                 chosen = outcome, candidate.cost
         assert first is not None
         return (chosen[0] if chosen else first), None
+
+    async def _found(self, plan: Plan, context: Context) -> Hashable:
+        """Run a plan and return what identifies its answer."""
+        query = self._compiler.compile(plan, context.typing.kind)
+        return _Outcome(plan, query, await self._run_query(query.text)).found
 
     async def _gaps(self, outcome: _Outcome, typing: Typing) -> tuple[list[Gap], bool]:
         """Return what is missing, and whether nothing can be said therefore."""

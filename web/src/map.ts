@@ -82,6 +82,10 @@ export class MapView extends LitElement {
     this.#written.addTo(this.#map);
     this.#shown.addTo(this.#map);
     this.#map.on("dragstart", () => (this.#moved = true));
+    this.#map.on("click", (event) => {
+      const reach = (this.#map!.containerPointToLatLng([12, 0]).lng - this.#map!.containerPointToLatLng([0, 0]).lng) / 2;
+      this.dispatchEvent(new CustomEvent("place", { detail: { at: event.latlng, reach }, bubbles: true }));
+    });
     this.#map.on("moveend zoomend", () => this.#write());
     void this.#drawGround();
     this.#resize = new ResizeObserver(() => {
@@ -282,7 +286,7 @@ function popup(name: string, iri: string | undefined): HTMLElement {
 }
 
 /** A color as a canvas takes it: the browser resolves light-dark(). */
-function resolved(value: string, beside: HTMLElement): string {
+export function resolved(value: string, beside: HTMLElement): string {
   const probe = document.createElement("span");
   probe.style.color = value;
   beside.append(probe);

@@ -6,9 +6,11 @@ from typing import Any
 from fastapi import APIRouter, Depends
 from pydantic import Field
 from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
+from server.http.event_stream import Note, in_steps, step_events
 from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
 from server.message import Message
@@ -40,15 +42,24 @@ def router(services: Services, *needs: Needed) -> APIRouter:
 
     prices = prices_of(services.settings)
 
-    @routes.post("/ask", openapi_extra=body_schema(AskRequest))
-    async def post_ask(request: Request) -> dict[str, Any]:
+    @routes.post(
+        "/ask",
+        response_class=JSONResponse,
+        openapi_extra=body_schema(AskRequest),
+        responses=step_events("step of the `trace`"),
+    )
+    async def post_ask(request: Request) -> Response:
         """Link the names, plan, compile to SPARQL, run it, answer; or say what is missing."""
         message = await read_json(request, AskRequest, services.settings.max_body_bytes)
-        with spending(prices) as usage:
-            answer = await services.asker.ask(
-                message.question, context=message.context, history=message.history
-            )
-        return {**asdict(answer), "usage": usage}
+
+        async def answered(note: Note) -> Response:
+            with spending(prices) as usage:
+                answer = await services.asker.ask(
+                    message.question, context=message.context, history=message.history, watch=note
+                )
+            return JSONResponse({**asdict(answer), "usage": usage})
+
+        return await in_steps(request, answered)
 
     @routes.post("/ask/run", openapi_extra=body_schema(RunRequest))
     async def post_ask_run(request: Request) -> dict[str, Any]:
