@@ -34,7 +34,6 @@ from extractors.checks.plausibility_checks import PlausibilityChecks
 from extractors.english.unreadable import Unreadable
 from extractors.english.values import datatype_of, looks_like_value, read_value
 from extractors.english.wording.look import Wording
-from extractors.english.wording.proposing import unsaid
 from extractors.grounding.entities import Mentioned, Name, Names, alias_properties, name_key, short_forms
 from extractors.grounding.interpretation import (
     Interpretation,
@@ -46,6 +45,7 @@ from extractors.grounding.interpretation import (
 from extractors.grounding.iri_minting import IriMinter
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
+from extractors.label_reading import unsaid
 from extractors.text.chunking import Span
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind

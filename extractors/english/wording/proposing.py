@@ -7,7 +7,6 @@ model, and goes through the same second look, checks and gate.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -20,15 +19,12 @@ from extractors.english.wording.phrases import Group, Phrases, group_of
 from extractors.english.wording.subjects import subject_of
 from extractors.english.wording.topics import Topics
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb, units_of
-from extractors.grounding.entities import name_key
-from extractors.grounding.interpretation import Interpretation, StatedTriple
 from extractors.grounding.mentions import GroundedText
-from extractors.prompting.reply import ReplyTriple
 from extractors.text.chunking import Span
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 
-__all__ = ["Proposed", "proposals", "unsaid"]
+__all__ = ["Proposed", "proposals"]
 
 _MONTH: Final = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _DATE = re.compile(
@@ -41,9 +37,6 @@ _NUMBER = re.compile(
 )
 _SMALL: Final = frozenset("a an the and which who that it its".split())  # noqa: SIM905
 _PERIOD: Final = frozenset({"to", "until", "through", "between", "-", "–"})
-
-_CONFIDENCE: Final = 0.85
-"""Of statements that only the labels of the ontology say."""
 
 Proposed = tuple[str, OntologyProperty, str, Span]
 """A subject, a relation and a value in the text's words, and the sentence that says it."""
@@ -72,25 +65,6 @@ def proposals(
                 and not (group is Group.DATES and _in_period(units, n))
             ]
             yield from _said(text, schema, phrases, topics, sentence, units, group, places)
-
-
-def unsaid(proposed: Iterable[Proposed], readings: Iterable[Interpretation]) -> list[StatedTriple]:
-    """What the labels say and a model did not."""
-    known = {
-        (name_key(one.said.triple.subject), one.relation.iri, name_key(one.said.triple.object))
-        for one in readings
-        if one.relation is not None
-    }
-    found: list[StatedTriple] = []
-    for subject, term, value, sentence in proposed:
-        key = (name_key(subject), term.iri, name_key(value))
-        if key not in known and key[0] != key[2]:
-            known.add(key)
-            said = {"subject": subject, "relation": term.label, "object": value, "reader": "labels"}
-            raw = json.dumps(said, ensure_ascii=False)
-            triple = ReplyTriple(subject, term.label, value, raw, _CONFIDENCE)
-            found.append(StatedTriple(triple, sentence, _CONFIDENCE))
-    return found
 
 
 def _said(
