@@ -53,6 +53,8 @@ from sparql.ask.planning.enumeration import EnumerationPlanner, unplanned_words
 from sparql.ask.planning.model import AskedModel, ModelPlanner
 from sparql.ask.planning.planner import Candidate, Planner, Trace
 from sparql.ask.planning.quantities import Quantities
+from sparql.ask.planning.queries import QueryWriter
+from sparql.ask.planning.query_use import KnownTerms
 from sparql.ask.planning.rules import Context
 from sparql.model.vocabulary import XSD
 
@@ -64,6 +66,7 @@ _MUCH_DEARER: Final = 0.6
 _AS_CHEAP: Final = 0.02
 _NEARLY_AS_CHEAP: Final = 0.06
 _KEPT_QUESTIONS: Final = 200
+_NAMED: Final = 10
 Watch = Callable[[dict[str, str]], None]
 
 
@@ -144,8 +147,11 @@ class Asker:
         self._writer = AnswerWriter(schema)
         self._kept: tuple[int, int, Context | None] = (-1, 0, None)
         self._planners: list[Planner] = [EnumerationPlanner()]
+        self._queries: QueryWriter | None = None
         if model is not None and model.model.prompt_profile == "full":
             self._planners.append(ModelPlanner(model, self._found, prompts))
+            if model.queries:
+                self._queries = QueryWriter(model, run_query, prompts)
 
     async def prepare(self) -> None:
         """Read the summary of the data and the words, so that the first question does not wait for them."""
@@ -178,6 +184,9 @@ class Asker:
         )
         plans = await self._follow_up(question, history, planning, trace) if history else ()
         plans = plans or await self._plans(linked, others, planning, trace)
+        query = await self._query(linked, planning, trace) if not plans else None
+        if query is not None:
+            return replace(await self._queried(query, trace), entities=entities)
         if not plans:
             gaps = word_gaps(linked, unplanned_words(linked, planning))
             trace.note("No plan uses every word.", "explain", " ".join(gap.message for gap in gaps))
@@ -213,15 +222,43 @@ class Asker:
             raise AskError('Give either "plan", the tree of a plan, or "sparql", a query.')
         trace = Trace()
         if sparql is not None:
-            results = await self._run_query(sparql)
-            trace.note("The query is run as it was written.", "query", f"Rows: {len(rows_of(results))}.")
-            answer = _plain_answer(results)
-            return AskResult(answer, sparql, results=results, trace=trace.steps)
+            return await self._queried(sparql, trace)
         await self.summary.refresh(self._run_query)
         typing = self._context().typing
         read = read_plan(plan, self._term)
         check_plan(read, typing)
         return await self._answer([Candidate(read, 0.0)], typing, trace, [])
+
+    async def _query(self, linked: LinkedQuestion, planning: Context, trace: Trace) -> str | None:
+        """Return the query that the model writes where nothing was planned, if it may."""
+        if self._queries is None or linked.unread:
+            return None
+        properties = self._schema.properties.keys() | self.summary.uses.keys()
+        classes = self._schema.classes.keys() | self.summary.classes
+        known = KnownTerms(
+            frozenset(properties), frozenset(classes), lambda iri: bool(self._labels.entries_of(iri))
+        )
+        return await self._queries.write(linked, planning, known, trace)
+
+    async def _queried(self, query: str, trace: Trace) -> AskResult:
+        results = await self._run_query(query)
+        trace.note("The query is run as it was written.", "query", f"Rows: {len(rows_of(results))}.")
+        return AskResult(self._plain_answer(results), query, results=results, trace=trace.steps)
+
+    def _plain_answer(self, results: Mapping[str, Any]) -> str:
+        """Return the answer of a query without a plan: its first column by labels."""
+        if "boolean" in results:
+            return "Yes." if results["boolean"] else "No."
+        rows = rows_of(results)
+        said = f"The query gives {len(rows):,} row{'' if len(rows) == 1 else 's'}"
+        first = [row[name] for row in rows for name in results["head"]["vars"][:1] if name in row]
+        names = [self._name(cell) for cell in first[:_NAMED]]
+        more = f" and {len(first) - _NAMED:,} more" if len(first) > _NAMED else ""
+        return f"{said}: {', '.join(names)}{more}." if names else f"{said}."
+
+    def _name(self, cell: Mapping[str, str]) -> str:
+        term = self._term(cell["value"]) if cell["type"] == "uri" else None
+        return term.words if term is not None else cell["value"]
 
     async def _answer(
         self, plans: Sequence[Candidate], typing: Typing, trace: Trace, entities: list[dict[str, Any]]
@@ -416,13 +453,6 @@ def _names(linked: LinkedQuestion) -> list[Candidate]:
         for reading in named
         if isinstance(reading.meaning, EntityName)
     ]
-
-
-def _plain_answer(results: Mapping[str, Any]) -> str:
-    if "boolean" in results:
-        return "Yes." if results["boolean"] else "No."
-    rows = rows_of(results)
-    return f"The query gives {len(rows):,} row{'' if len(rows) == 1 else 's'}."
 
 
 def _readable(text: str, what: str, *, required: bool) -> str:
