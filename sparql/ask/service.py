@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from pyoxigraph import NamedNode
 
-from extractors.grounding.linking import LabelEntry, Labels
-from ontology.labels import normalise
 from ontology.schema import Schema
 from sparql.ask.answer.follow_up import follow_up_words, replaced
 from sparql.ask.answer.gaps import Gap, GapKind, data_gap, nodes_of, word_gaps
 from sparql.ask.answer.map import draw_map
+from sparql.ask.answer.plain import plain_answer
 from sparql.ask.answer.recorded import first_unrecorded
 from sparql.ask.answer.sentence import AnswerWriter, count_of, is_empty, rows_of
 from sparql.ask.answer.shown import find_coverage, find_shown, unknown_gap
@@ -24,6 +23,7 @@ from sparql.ask.linking.forms import Form, forms_of
 from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
 from sparql.ask.linking.readings import EntityName, Reading
 from sparql.ask.linking.summary import DataSummary, RunQuery
+from sparql.ask.naming import EntityLabels, TermFinder
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan.checking import check_plan
 from sparql.ask.plan.json_form import read_plan, steps_as_json
@@ -66,15 +66,7 @@ _MUCH_DEARER: Final = 0.6
 _AS_CHEAP: Final = 0.02
 _NEARLY_AS_CHEAP: Final = 0.06
 _KEPT_QUESTIONS: Final = 200
-_NAMED: Final = 10
 Watch = Callable[[dict[str, str]], None]
-
-
-class EntityLabels(Labels, Protocol):
-    """The label index: names to entities, and back."""
-
-    def entries_of(self, iri: NamedNode) -> Sequence[LabelEntry]:
-        """Return the labels of an entity, main ones first."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +138,7 @@ class Asker:
         self._compiler = Compiler(schema, self._places, limit=row_limit)
         self._writer = AnswerWriter(schema)
         self._kept: tuple[int, int, Context | None] = (-1, 0, None)
+        self._terms = TermFinder(schema, labels, summary)
         self._planners: list[Planner] = [EnumerationPlanner()]
         self._queries: QueryWriter | None = None
         if model is not None and model.model.prompt_profile == "full":
@@ -225,7 +218,7 @@ class Asker:
             return await self._queried(sparql, trace)
         await self.summary.refresh(self._run_query)
         typing = self._context().typing
-        read = read_plan(plan, self._term)
+        read = read_plan(plan, self._terms.find)
         check_plan(read, typing)
         return await self._answer([Candidate(read, 0.0)], typing, trace, [])
 
@@ -243,22 +236,7 @@ class Asker:
     async def _queried(self, query: str, trace: Trace) -> AskResult:
         results = await self._run_query(query)
         trace.note("The query is run as it was written.", "query", f"Rows: {len(rows_of(results))}.")
-        return AskResult(self._plain_answer(results), query, results=results, trace=trace.steps)
-
-    def _plain_answer(self, results: Mapping[str, Any]) -> str:
-        """Return the answer of a query without a plan: its first column by labels."""
-        if "boolean" in results:
-            return "Yes." if results["boolean"] else "No."
-        rows = rows_of(results)
-        said = f"The query gives {len(rows):,} row{'' if len(rows) == 1 else 's'}"
-        first = [row[name] for row in rows for name in results["head"]["vars"][:1] if name in row]
-        names = [self._name(cell) for cell in first[:_NAMED]]
-        more = f" and {len(first) - _NAMED:,} more" if len(first) > _NAMED else ""
-        return f"{said}: {', '.join(names)}{more}." if names else f"{said}."
-
-    def _name(self, cell: Mapping[str, str]) -> str:
-        term = self._term(cell["value"]) if cell["type"] == "uri" else None
-        return term.words if term is not None else cell["value"]
+        return AskResult(plain_answer(results, self._terms.find), query, results=results, trace=trace.steps)
 
     async def _answer(
         self, plans: Sequence[Candidate], typing: Typing, trace: Trace, entities: list[dict[str, Any]]
@@ -412,26 +390,6 @@ class Asker:
 
     def _classes_of(self, iri: NamedNode) -> frozenset[NamedNode]:
         return frozenset(c for entry in self._labels.entries_of(iri) for c in entry.classes)
-
-    def _term(self, words: str) -> Term | None:
-        """Return the term of an IRI or of words, for plans that a person edits."""
-        entries = self._labels.exact(words)
-        if entries:
-            return Term(entries[0].iri, entries[0].label)
-        for terms in (self._schema.classes, self._schema.properties):
-            for known in terms.values():
-                if normalise(known.label) == normalise(words) != ():
-                    return Term(known.iri, known.label)
-        try:
-            iri = NamedNode(words)
-        except ValueError:
-            return None
-        term = self._schema.classes.get(iri) or self._schema.properties.get(iri)
-        if term is not None:
-            unit = getattr(term, "unit", None)
-            return Term(iri, term.label, unit.value.rpartition("/")[2] if unit is not None else "")
-        named = self._labels.entries_of(iri)
-        return Term(iri, named[0].label) if named else None
 
 
 def _terms_of(plan: Plan) -> frozenset[NamedNode]:
