@@ -297,6 +297,14 @@ class Settings(BaseModel):
     gazetteers: str = Field(
         "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/operators.md."
     )
+    encyclopedia: Path | None = Field(
+        None,
+        description="Folder of texts (`.txt`, `.md`) and JSON lines (`title`, `text`, `source`), or one such "
+        "file, in which gaps of questions are looked up beside the graph's documents.",
+    )
+    record_gaps: bool = Field(
+        True, description="Whether questions that miss are kept, with what is missing, for `/gaps`."
+    )
     geometry_conflict: Literal["refuse", "warn", "ignore"] = Field(
         "refuse",
         description="What happens to a text's statement about where something is that the geometries "
