@@ -188,6 +188,7 @@ class Pipeline:
             held=method.held,
             synonyms=self._synonyms,
             implied_kinds=settings.implied_kinds,
+            by_labels=method.own_way and self.model.prompt_profile == "compact",
         )
         return builder.build(said)
 

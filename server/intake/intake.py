@@ -152,15 +152,16 @@ class Intake:
         text: str | None = None,
         commit: bool = True,
         hold: bool = False,
+        facts: Mapping[NamedNode, str] | None = None,
     ) -> Outcome:
-        """The same as `submit`, but blocks."""
+        """The same as `submit`, but blocks; `facts` are additional ones of the run."""
         started = datetime.now(UTC)
         batch = Batch()
         for statement, support in statements:
             batch.statements.setdefault(statement.triple, statement)
             batch.supports.setdefault(statement.triple, support)
         document = None if text is None and source is None else Document(text, source)
-        submission = Submission(uuid.uuid4().hex, batch, started, {}, document, source)
+        submission = Submission(uuid.uuid4().hex, batch, started, facts or {}, document, source)
         # Assessors change a batch; the original is stored.
         kept = submission.fresh() if hold else None
         return self._judge(submission, commit=commit, hold=kept)

@@ -204,6 +204,18 @@ class Settings(BaseModel):
         description="A statement that is less probable waits in review. Models without probabilities are "
         "not affected.",
     )
+    ask_samples: int = Field(
+        3,
+        ge=1,
+        le=15,
+        description="How many plans of a question a large model (`model_url`) writes at most, where none can "
+        "be enumerated; the answer that most of them find is given.",
+    )
+    ask_queries: bool = Field(
+        False,
+        description="That model may write SPARQL where it makes no plan either. The query only reads, has "
+        "terms of the graph alone and uses every word, or is repaired or refused.",
+    )
     implied_kinds: bool = Field(
         True,
         description="A new name without a kind gets the one that a relation's domain or range implies "
@@ -289,6 +301,14 @@ class Settings(BaseModel):
     )
     gazetteers: str = Field(
         "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/operators.md."
+    )
+    encyclopedia: Path | None = Field(
+        None,
+        description="Folder of texts (`.txt`, `.md`) and JSON lines (`title`, `text`, `source`), or one such "
+        "file, in which gaps of questions are looked up beside the graph's documents.",
+    )
+    record_gaps: bool = Field(
+        True, description="Whether questions that miss are kept, with what is missing, for `/gaps`."
     )
     geometry_conflict: Literal["refuse", "warn", "ignore"] = Field(
         "refuse",

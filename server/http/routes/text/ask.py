@@ -5,9 +5,11 @@ from typing import Any
 
 from fastapi import APIRouter, Depends
 from pydantic import Field
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from server.gaps.queue import Asked
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.http.event_stream import Note, in_steps, step_events
@@ -57,6 +59,10 @@ def router(services: Services, *needs: Needed) -> APIRouter:
                 answer = await services.asker.ask(
                     message.question, context=message.context, history=message.history, watch=note
                 )
+            if answer.gaps and services.settings.record_gaps:
+                asked = Asked(message.question, message.context, tuple(message.history))
+                asker = services.guard.key_name(request) or "anonymous"
+                await run_in_threadpool(services.gaps.record, answer.gaps, asked, answer.sparql, asker)
             return JSONResponse({**asdict(answer), "usage": usage})
 
         return await in_steps(request, answered)
