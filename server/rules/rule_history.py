@@ -103,7 +103,8 @@ class RuleHistory:
         """A file of a stored version. Raises `UnknownResource`."""
         if any((one.kind, one.version) == (kind, version) and name in one.files for one in self.versions()):
             return (self.folder / kind / version / name).read_bytes()
-        raise UnknownResource(f"No version '{version}' of {kind} with '{name}' is stored; GET /rules lists them.")
+        what = f"version '{version}' of {kind} with '{name}'"
+        raise UnknownResource(f"No {what} is stored; GET /rules lists those that are.")
 
     def _paths(self, kind: str, version: str) -> list[Path]:
         folder = self.folder / kind / version
