@@ -188,7 +188,7 @@ class Settings(BaseModel):
     extraction_method: MethodName = Field(
         "fast",
         description="How texts are read: `fast` asks one question; `thorough` takes three views with chain "
-        "of thought, refinement and tools. The others are in docs/operators.md.",
+        "of thought, refinement and tools. The others are in docs/models.md.",
     )
     extraction_samples: int = Field(
         1,
@@ -288,7 +288,7 @@ class Settings(BaseModel):
         "loaded layers (named graphs) and gazetteers.",
     )
     gazetteers: str = Field(
-        "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/operators.md."
+        "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/loading.md."
     )
     geometry_conflict: Literal["refuse", "warn", "ignore"] = Field(
         "refuse",
