@@ -101,6 +101,11 @@ impact: setup
 statements: setup
 	$(BIN)/python -m benchmarks.statements
 
+# Plans for GeoQuestions1089's questions, by the shape of the gold queries.
+GEOQUESTIONS ?= ../shared/data/nl2sparql/geoquestions1089-1-500.json.gz
+geoquestions: setup
+	$(BIN)/python -m benchmarks.geoquestions $(GEOQUESTIONS)
+
 # A job of a thousand documents, undisturbed and killed twice.
 jobs: setup
 	$(BIN)/python -m benchmarks.jobs

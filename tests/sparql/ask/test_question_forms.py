@@ -12,9 +12,12 @@ from tests.sparql.ask.test_service import iris
 GRAPH = """
 c:east a t:Borough ; rdfs:label "Eastside" ; t:size 40 .
 c:isle a t:Region ; rdfs:label "Isle" ; t:size 8 .
-c:oak a t:Park ; rdfs:label "Oak Park" ; t:size 3.5 ; t:liesIn c:east ; t:designedBy c:bo ; t:completed "1880"^^xsd:gYear .
-c:elm a t:Park ; rdfs:label "Elm Park" ; t:size 1.5 ; t:liesIn c:east ; t:designedBy c:ada ; t:completed "1921"^^xsd:gYear .
-c:fir a t:Park ; rdfs:label "Fir Park" ; t:size 6 ; t:liesIn c:isle ; t:designedBy c:bo ; t:completed "1950"^^xsd:gYear .
+c:oak a t:Park ; rdfs:label "Oak Park" ; t:size 3.5 ; t:liesIn c:east ; t:designedBy c:bo ;
+  t:completed "1880"^^xsd:gYear .
+c:elm a t:Park ; rdfs:label "Elm Park" ; t:size 1.5 ; t:liesIn c:east ; t:designedBy c:ada ;
+  t:completed "1921"^^xsd:gYear .
+c:fir a t:Park ; rdfs:label "Fir Park" ; t:size 6 ; t:liesIn c:isle ; t:designedBy c:bo ;
+  t:completed "1950"^^xsd:gYear .
 c:bo a t:Architect ; rdfs:label "Bo Lund" ; t:taughtBy c:ada .
 """
 THINGS = [
