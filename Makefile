@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact extraction statements jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact extraction statements geoquestions jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
