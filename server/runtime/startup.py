@@ -152,7 +152,7 @@ def asker(services: Services, schema: Schema, labels: LabelIndex, summary: DataS
         labels=labels,
         summary=summary,
         same=lambda iri: representative(services.store, iri),
-        model=AskedModel(services.model, services.settings.ask_samples),
+        model=AskedModel(services.model, services.settings.ask_samples, services.settings.ask_queries),
         run_query=services.readers.solutions,
         prompts=services.settings.prompts,
     )
