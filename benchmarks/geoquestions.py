@@ -5,8 +5,8 @@
 The data set's graph is not needed: names, classes and properties are read from the gold queries, each with a
 few made-up statements, so that the linker knows what the questions speak of; a place is also of the class
 that a question names beside it. A shape is the form of the answer, which spatial operations there are
-(without direction or number), whether something is ranked, and how many names and things of a class it has.
-Queries for the geometry itself ("Where is X?") have no plan in the language.
+(without direction or number), whether something is ranked, and how many names and things of a class there
+are. Queries for the geometry itself ("Where is X?") have no plan in the language.
 """
 
 from __future__ import annotations
