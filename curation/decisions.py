@@ -7,7 +7,8 @@ the decision change in one commit, so a crash leaves a decision entirely stored 
 
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
@@ -41,6 +42,7 @@ class Outcome:
 
     `unchanged` are items whose state does not allow the decision, with that state. `fallen` are statements
     of other texts moved to review because they no longer conform, `revived` those that conform again.
+    `added` enter the graph, or get another source; `withdrawn` lose a source, and stay only with another one.
     """
 
     decision: NamedNode | None
@@ -50,6 +52,8 @@ class Outcome:
     fallen: tuple[Triple, ...] = ()
     revived: tuple[Triple, ...] = ()
     revision: int | None = None
+    added: tuple[Triple, ...] = ()
+    withdrawn: tuple[Triple, ...] = ()
 
 
 class Decisions:
@@ -72,6 +76,23 @@ class Decisions:
         self._evidence = EvidenceReader(store)
         self._withdrawals = Withdrawals(store, writer, review)
         self._history = DecisionHistory(store)
+        self._dry_run = False
+
+    def trial(self) -> "Decisions":
+        """The same decisions as dry runs: the outcome is what would happen, and nothing is written."""
+        tried = copy(self)
+        tried._dry_run = True
+        return tried
+
+    def _carry_out(self, act: "_Deciding", build: Callable[[], Change]) -> Outcome:
+        built: list[Change] = []
+
+        def change() -> Change:
+            built.append(replace(build(), dry_run=self._dry_run))
+            return built[-1]
+
+        verdict = self._writer.commit_built(change)
+        return act.outcome(verdict, built[-1])
 
     def accept(
         self,
@@ -97,7 +118,7 @@ class Decisions:
             }
             return act.accepting(proposed, whole=statements is not None)
 
-        return act.outcome(self._writer.commit_built(build))
+        return self._carry_out(act, build)
 
     def accept_as(
         self, proposed: Mapping[NamedNode, Sequence[Statement]], by: Reviewer, *, reason: str | None = None
@@ -113,7 +134,7 @@ class Decisions:
             act.choose(tuple(proposed), (State.OPEN,), "accept")
             return act.accepting({item.iri: tuple(proposed[item.iri]) for item in act.items}, whole=False)
 
-        return act.outcome(self._writer.commit_built(build))
+        return self._carry_out(act, build)
 
     def reject(self, items: Sequence[NamedNode], by: Reviewer, *, reason: str) -> Outcome:
         """Reject the statements of open items; one with only a warning is deleted from the graph.
@@ -129,7 +150,7 @@ class Decisions:
             act.choose(items, (State.OPEN,), "reject")
             return act.withdrawing([e for item in act.items for e in act._evidence_leaving(item)])
 
-        return act.outcome(self._writer.commit_built(build))
+        return self._carry_out(act, build)
 
     def reopen(self, items: Sequence[NamedNode], by: Reviewer, *, reason: str | None = None) -> Outcome:
         """Undo decisions: the items are open again, and what accepting them added is deleted."""
@@ -140,7 +161,7 @@ class Decisions:
             accepted = [e for item in act.items for e in self._evidence.of_item(item.iri)]
             return act.withdrawing(accepted)
 
-        return act.outcome(self._writer.commit_built(build))
+        return self._carry_out(act, build)
 
     def undo(self, decision: NamedNode, by: Reviewer, *, reason: str | None = None) -> tuple[Outcome, ...]:
         """Undo a decision on those of its items that were not decided again since; the others are unchanged.
@@ -159,7 +180,7 @@ class Decisions:
             act.choose_latest(past)
             return act.restoring(past)
 
-        return (act.outcome(self._writer.commit_built(build)),)
+        return (self._carry_out(act, build),)
 
     def _redo(self, past: PastDecision, by: Reviewer, reason: str | None) -> tuple[Outcome, ...]:
         """Decide again as before a decision that reopened items."""
@@ -304,7 +325,7 @@ class _Deciding:
             retract=self._retract_withdrawn,
         )
 
-    def outcome(self, verdict: Verdict) -> Outcome:
+    def outcome(self, verdict: Verdict, change: Change) -> Outcome:
         """The outcome to report."""
         reasons = {rejection.statement.triple: rejection.violations for rejection in verdict.rejected}
         refused = {
@@ -312,7 +333,7 @@ class _Deciding:
             for item, statements in self._proposed.items()
             if item not in self._done or self._restored
         }
-        if self._restored:
+        if self._restored or change.dry_run:
             refused = {item: violations for item, violations in refused.items() if violations}
         return Outcome(
             decision=self._iri if self._done else None,
@@ -322,6 +343,8 @@ class _Deciding:
             fallen=tuple(rejection.statement.triple for rejection, _ in self._planned.fallen),
             revived=tuple(item.triple for item in self._planned.revived),
             revision=verdict.revision,
+            added=tuple(statement.triple for statement in verdict.accepted),
+            withdrawn=tuple(sorted(change.withdrawals, key=str)),
         )
 
     def _unknown(self, triple: Triple) -> tuple[Violation, ...]:

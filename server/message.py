@@ -38,9 +38,10 @@ def member_problems(
 
 def unknown_name(kind: str, name: str, known: Sequence[str]) -> str:
     """What is said of a name that is not known, for example of a member or a parameter."""
-    near = get_close_matches(name.lower(), known, 1)
+    by_lower = {one.lower(): one for one in known}
+    near = get_close_matches(name.lower(), by_lower, 1)
     if near:
-        return f"there is no {kind} '{name}'; did you mean '{near[0]}'?"
+        return f"there is no {kind} '{name}'; did you mean '{by_lower[near[0]]}'?"
     listed = ", ".join(sorted(known)) or "none"
     return f"there is no {kind} '{name}'. Known here: {listed}"
 

@@ -9,12 +9,14 @@ from pyoxigraph import BlankNode, NamedNode, Triple
 from pyoxigraph import Literal as RdfLiteral
 
 from curation.decision_history import DecisionHistory, named_decision
-from curation.decisions import Outcome, Reviewer
+from curation.decisions import Decisions, Outcome, Reviewer
 from curation.review import ReviewFilter, named_item
 from curation.review_facets import Cause, causes, facets
 from curation.review_item import ReviewItem, State
 from curation.review_notes import ReviewNotes
+from server.curation.item_reading import ItemReading
 from server.curation.review_export import csv_of, report_of
+from server.curation.suggested_corrections import SuggestedCorrections
 from server.errors import InvalidBody, SelectionChanged
 from server.http.pages import page
 from server.http.reporting.statements import review_json, statement_json, violation_json
@@ -85,6 +87,8 @@ class DecisionReport:
             "unchanged": [
                 {"id": identifier(iri), "status": state.value} for iri, state in outcome.unchanged.items()
             ],
+            "added": [statement_json(triple) for triple in outcome.added],
+            "withdrawn": [statement_json(triple) for triple in outcome.withdrawn],
             "fallen": [statement_json(triple) for triple in outcome.fallen],
             "revived": [statement_json(triple) for triple in outcome.revived],
             "revision": outcome.revision,
@@ -94,17 +98,22 @@ class DecisionReport:
 class ReviewService:
     """Reads and decides for the routes and the command line; blocks, so call it from a thread."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, decisions: Decisions | None = None) -> None:
         self._review = services.review
-        self._decisions = services.decisions
+        self._decisions = decisions or services.decisions
         self._services = services
+        self._reading = ItemReading(services)
+
+    def trial(self) -> "ReviewService":
+        """The same service, whose decisions are dry runs."""
+        return ReviewService(self._services, self._decisions.trial())
 
     def page(self, wanted: ReviewFilter, offset: int, limit: int) -> dict[str, Any]:
         """One page of items, newest first, with the total."""
         found = self._review.find(wanted)
 
         def tell(iri: NamedNode) -> dict[str, Any] | None:
-            return next((review_json(item) for item in self._review.items([iri])), None)
+            return next((self._reading.json(item) for item in self._review.items([iri])), None)
 
         return page("items", found, offset, limit, tell)
 
@@ -177,6 +186,11 @@ class ReviewService:
     def show(self, iri: NamedNode) -> dict[str, Any]:
         """One item, with the entities that its names may mean. Raises `ReviewItemUnknown`."""
         return self._json(self._review.get(iri))
+
+    def suggestions(self, iri: NamedNode) -> dict[str, Any]:
+        """Corrections of an item that the gate would accept. Raises `ReviewItemUnknown`."""
+        found = SuggestedCorrections(self._services, self._reading).find(self._review.get(iri))
+        return {"suggestions": found}
 
     def decide(
         self,
@@ -270,7 +284,7 @@ class ReviewService:
             )
             if (found := self._similar(node, name))
         }
-        return {**review_json(item), "similar": similar}
+        return {**self._reading.json(item), "similar": similar}
 
     def _similar(self, node: Any, name: str | None) -> list[dict[str, Any]]:
         """Existing entities whose names are like that of one end of a statement, best first."""

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.http.access.hosts import OwnHosts
 from server.http.built_later import BuiltLater
+from server.http.dataset_reading import vocabulary_of
 from server.http.direct import Direct
 from server.http.idempotency.repeats import IdempotentPosts
 from server.http.readiness import Readiness
@@ -43,6 +44,8 @@ def create_app(services: Services) -> ASGIApp:
     stack = AsyncExitStack()
 
     def build() -> ASGIApp:
+        import shapely  # noqa: F401  # first, as in `startup`
+
         from server.http.framework import framework_app
 
         if running is not None:
@@ -58,7 +61,7 @@ def create_app(services: Services) -> ASGIApp:
         return await Candidates(services).answer(request)
 
     rest = BuiltLater(build)
-    endpoint = Endpoint(services, services.updates, services.admission)
+    endpoint = Endpoint(services, services.updates, services.admission, vocabulary_of(services))
     limited = services.settings.requests_per_second > 0
     direct = Direct(
         rest,

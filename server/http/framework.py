@@ -8,14 +8,25 @@ from starlette.types import ASGIApp
 from server.http.access.cors import CrossOrigin, CrossOriginHeaders
 from server.http.access.limits import RateLimit
 from server.http.compression import Compression
+from server.http.dataset_reading import vocabulary_of
 from server.http.methods import Methods
 from server.http.openapi import complete
 from server.http.page_parameters import known_parameters
 from server.http.readiness import Readiness
 from server.http.reporting.problems import ProblemMap
 from server.http.routes import access, api_page, health, page
-from server.http.routes.curation import documents, ontologies, proposals, review, rules
-from server.http.routes.graph import changes, entities, features, relations, sparql, storage, store, suggest
+from server.http.routes.curation import documents, gaps, ontologies, proposals, review, rules
+from server.http.routes.graph import (
+    changes,
+    collections,
+    entities,
+    features,
+    relations,
+    sparql,
+    storage,
+    store,
+    suggest,
+)
 from server.http.routes.text import ask, extractions, held, jobs, models, sources, traces
 from server.mcp.route import mcp_route
 from server.runtime.context import Services
@@ -34,7 +45,11 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
     known, opened = Depends(known_parameters), Depends(services.opened)
     # The first of these read their parameters by themselves; the next ones need only the store, or wait by
     # themselves where they write.
-    routers = [sparql.router(services, services.updates, services.admission), store.router(services)]
+    vocabulary = vocabulary_of(services)
+    routers = [
+        sparql.router(services, services.updates, services.admission, vocabulary),
+        store.router(services),
+    ]
     routers += [health.router(services, readiness), api_page.router(services)]
     routers += [page.router(services), access.router(services)]
     routers += [part.router(services, known) for part in (changes, models, traces, ontologies)]
@@ -46,9 +61,11 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
         relations,
         review,
         proposals,
+        gaps,
         documents,
         entities,
         features,
+        collections,
         suggest,
         ask,
         storage,

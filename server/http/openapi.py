@@ -16,12 +16,12 @@ from pydantic.json_schema import models_json_schema
 from server.http.description.operations import EXAMPLES, OPERATIONS, TAGS
 from server.http.reporting.problem_map import all_problems
 from server.http.reporting.problems import MEDIA_TYPE
-from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS
+from sparql.protocol.formats import BY_NAME, FEATURE_FORMAT, GRAPH_FORMATS, RESULT_FORMATS
 from sparql.protocol.requests import DIRECT_QUERY, DIRECT_UPDATE, FORM
 
 _METHODS = ("get", "put", "post", "delete", "patch")
 _GRAPHS = tuple(one.media_type for one in GRAPH_FORMATS)
-_ANSWERS = (*(one.media_type for one in RESULT_FORMATS), *_GRAPHS)
+_ANSWERS = (*(one.media_type for one in (*RESULT_FORMATS, FEATURE_FORMAT)), *_GRAPHS)
 _JSON = "application/json"
 _TEXT = {"type": "string"}
 _IRI = {"type": "string", "format": "iri"}
@@ -60,6 +60,7 @@ _ALWAYS = ("400", "401", "403", "429", "503")
 _QUERY_PARAMETERS = (
     ("default-graph-uri", _IRI, "A graph of the default graph (SPARQL 1.1 Protocol, 2.1.4)."),
     ("named-graph-uri", _IRI, "A named graph."),
+    ("geometry", {"type": "string"}, "The column that GeoJSON takes geometry from; else the first with any."),
 )
 _UPDATE_PARAMETERS = (
     ("using-graph-uri", _IRI, "A graph that patterns are matched in (SPARQL 1.1 Protocol, 2.2.3)."),
@@ -67,7 +68,7 @@ _UPDATE_PARAMETERS = (
 )
 _COMMON_PARAMETERS = (
     ("timeout", _SECONDS, "Seconds the request may take."),
-    ("format", {"type": "string", "enum": sorted(BY_NAME)}, "Instead of Accept."),
+    ("format", {"type": "string", "enum": sorted((*BY_NAME, FEATURE_FORMAT.name))}, "Instead of Accept."),
 )
 
 
@@ -120,6 +121,9 @@ def _describe_answers(path: str, method: str, operation: dict[str, Any]) -> None
         kept = {kind: form for kind, form in described.get("content", {}).items() if kind != _JSON}
         kept.pop(known.media_type, None)
         described["content"] = {known.media_type: content, **kept}
+    if path in ("/sparql", "/query"):
+        features = {"schema": {"$ref": _REFERENCE.format(model="FeatureCollection")}}
+        operation["responses"]["200"]["content"][FEATURE_FORMAT.media_type] = features
     if path == "/sparql" and method == "post":
         update = {"schema": {"$ref": _REFERENCE.format(model="UpdateAnswer")}}
         operation["responses"]["200"]["content"][_JSON] = update
@@ -174,12 +178,14 @@ def _successes(path: str, method: str, *, default: tuple[str, ...] = ()) -> Mapp
         ("/update", "post"): {"200": (_JSON,)},
         ("/.well-known/void", "get"): {"200": _GRAPHS},
         ("/ontology", "get"): {"200": _GRAPHS},
+        ("/entities", "get"): {"200": _GRAPHS},
         ("/shapes", "get"): {"200": _GRAPHS},
         ("/dump", "get"): {"200": _GRAPHS},
         ("/metrics", "get"): {"200": ("text/plain",)},
         ("/review/export", "get"): {"200": ("text/csv", "text/turtle")},
         ("/ontologies/{file}", "get"): {"200": _FILES},
         ("/shapes/{file}", "get"): {"200": _FILES},
+        ("/rules/{kind}/{version}/{file}", "get"): {"200": _FILES},
         ("/ontologies/{file}", "put"): {"200": (_JSON,), "201": (_JSON,)},
         ("/shapes/{file}", "put"): {"200": (_JSON,), "201": (_JSON,)},
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -24,18 +24,26 @@ class ResultResponse(Response):
     """The body of a query result in chunks.
 
     An error after the first byte leaves the response unfinished, so that the server breaks the connection:
-    a client never takes a part for the whole. The query is let go of in every case.
+    a client never takes a part for the whole. The query is let go of in every case. ``pieces`` are sent
+    instead of the result itself where they are made of it.
     """
 
-    def __init__(self, readers: QueryService, result: StreamedResult, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        readers: QueryService,
+        result: StreamedResult,
+        headers: Mapping[str, str],
+        pieces: AsyncIterator[bytes] | None = None,
+    ) -> None:
         super().__init__(None, 200, dict(headers))
         self._readers = readers
         self._result = result
+        self._pieces = pieces
         del self.headers["content-length"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending = asyncio.create_task(self._send_all(send))
-        leaving = asyncio.create_task(_until_gone(receive))
+        leaving = asyncio.create_task(until_gone(receive))
         try:
             await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
             if sending.done():
@@ -47,7 +55,7 @@ class ResultResponse(Response):
 
     async def _send_all(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        async for chunk in self._result:
+        async for chunk in self._result if self._pieces is None else self._pieces:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -72,7 +80,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
     def watch() -> None:
         # Only now: most work is done before anybody could leave.
         nonlocal leaving
-        leaving = loop.create_task(_until_gone(request.receive))
+        leaving = loop.create_task(until_gone(request.receive))
         leaving.add_done_callback(leave)
 
     timer = loop.call_later(_UNWATCHED_S, watch)
@@ -89,6 +97,6 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
             leaving.cancel()
 
 
-async def _until_gone(receive: Receive) -> None:
+async def until_gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

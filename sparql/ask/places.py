@@ -36,6 +36,7 @@ _AROUND: Final = frozenset(
 _WITHIN: Final = _INSIDE | {DCTERMS.isPartOf} | _schema_org("isPartOf", "location")
 _CONTAINS: Final = _AROUND | {DCTERMS.hasPart} | _schema_org("hasPart")
 _TOUCHES: Final = frozenset({GEO.sfTouches, GEO.ehMeet, GEO.rcc8ec})
+_CROSSES: Final = frozenset({GEO.sfCrosses, GEO.sfOverlaps, GEO.ehOverlap, GEO.rcc8po})
 _APART: Final = frozenset({GEO.sfDisjoint, GEO.ehDisjoint, GEO.rcc8dc})
 ALIGNMENTS: Final = frozenset(
     {
@@ -65,7 +66,8 @@ class StatedPlaces:
 
     `within` and `contains` lead to a place by any relation; `inside` and `around` are those that mean spatial
     containment itself. `apart` state that two things are away from each other. `shaped` are the top classes
-    of features, `placed` the classes of everything with a location.
+    of features, `placed` the classes of everything with a location. `crosses` say that a thing leads over
+    or through another.
     """
 
     within: tuple[NamedNode, ...] = ()
@@ -76,6 +78,7 @@ class StatedPlaces:
     shaped: frozenset[NamedNode] = frozenset({GEO.Feature})
     placed: frozenset[NamedNode] = frozenset({GEO.Feature})
     apart: tuple[NamedNode, ...] = ()
+    crosses: tuple[NamedNode, ...] = ()
 
     @classmethod
     def of(cls, schema: Schema) -> StatedPlaces:
@@ -94,6 +97,7 @@ class StatedPlaces:
             shaped,
             placed,
             _sorted(_aligned(schema, _APART)),
+            _sorted(_aligned(schema, _CROSSES)),
         )
 
     @property

@@ -270,6 +270,12 @@ class LabelIndex:
             found = [entry for key in state.keys_of.get(iri, ()) for entry in state.entries[key][iri]]
         return sorted(found, key=_by_importance)
 
+    def classes_of(self, iri: NamedNode) -> frozenset[NamedNode]:
+        """Return the classes that an entity is stated to be in, with a name or without."""
+        with self._lock:
+            facts = self._state.facts.get(iri)
+            return frozenset() if facts is None else frozenset(facts.classes)
+
     def exact(self, words: str) -> Sequence[LabelEntry]:
         """Return the entries whose label equals the normalized words, main labels first."""
         with self._lock:

@@ -1,7 +1,7 @@
 """The formats of answers, as one table.
 
-Results of SELECT and ASK: JSON, XML, CSV, TSV. Graphs of CONSTRUCT and DESCRIBE: Turtle, N-Triples, N-Quads,
-TriG, RDF/XML, JSON-LD. The first of each table is the default.
+Results of SELECT and ASK: JSON, XML, CSV, TSV; of SELECT also GeoJSON. Graphs of CONSTRUCT and DESCRIBE:
+Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD. The first of each table is the default.
 """
 
 from __future__ import annotations
@@ -50,6 +50,9 @@ RESULT_FORMATS: tuple[Format, ...] = (
     Format("csv", "text/csv", QueryResultsFormat.CSV),
     Format("tsv", "text/tab-separated-values", QueryResultsFormat.TSV),
 )
+
+# A SELECT's rows as features; the engine writes TSV, which is converted.
+FEATURE_FORMAT = Format("geojson", "application/geo+json", QueryResultsFormat.TSV)
 
 GRAPH_FORMATS: tuple[Format, ...] = (
     Format(

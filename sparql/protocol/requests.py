@@ -43,6 +43,8 @@ class ProtocolRequest:
     timeout_s: float | None = None
     formats: tuple[str, ...] = ()
     """Names of formats, the first of which that is known for the answer is taken instead of `Accept`."""
+    geometry: str | None = None
+    """The column that GeoJSON takes its geometry from; None for the first that has any."""
     partial: bool = False
     """For an update: commit the conforming part and refuse only the rest."""
     options: Options = field(default_factory=Options)
@@ -132,6 +134,7 @@ def _request(kind: Kind, text: str, parameters: Parameters) -> ProtocolRequest:
         _graphs(kept, named),
         _timeout(_single(parameters, "timeout")),
         tuple(parameters.get("format", ())),
+        _single(parameters, "geometry"),
         _flag(_single(parameters, "partial"), kind),
         read_options(lambda name: _single(parameters, name)),
         tuple(f"{name} is empty and was not used." for name in empty),

@@ -1,6 +1,7 @@
 """A whole server in this process, with a model that answers from recorded replies."""
 
 import asyncio
+import gc
 import json
 import shutil
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -104,6 +105,7 @@ def started_folder(tmp_path_factory: pytest.TempPathFactory, schema: Schema, gat
             await services.opened()
 
     asyncio.run(start())
+    gc.collect()  # Ends the store, which otherwise may still merge files while the folder is copied.
     return folder
 
 

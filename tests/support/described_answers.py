@@ -12,7 +12,7 @@ from pydantic.json_schema import models_json_schema
 
 from server.http.description.graph_answers import Explanation, UpdateAnswer
 from server.http.description.operations import OPERATIONS, Operation
-from server.http.description.parts import Answer
+from server.http.description.parts import Answer, FeatureCollection
 
 
 class CheckedAnswers(httpx.AsyncBaseTransport):
@@ -39,6 +39,8 @@ def check_answer(method: str, path: str, status: int, kind: str, answer: Any) ->
         return
     if path in ("/sparql", "/query", "/update") and kind == "application/json" and "head" not in answer:
         model: type[Answer] = Explanation if "rewritten" in answer else UpdateAnswer
+    elif path in ("/sparql", "/query") and kind == "application/geo+json":
+        model = FeatureCollection
     else:
         found = operation_at(method.lower(), path)
         assert found is not None, f"{method} {path} is not described"

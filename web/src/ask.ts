@@ -5,8 +5,8 @@ import type { FeatureCollection, Geometry } from "geojson";
 import { address, ask, inWords as problemInWords, Problem, rows, select, type Results } from "./api";
 import { evidenceOf, sourceShown, type Source, type Triple } from "./evidence";
 import { isIri, kindOf, learn, nameOf, note, TYPE, vocabulary } from "./names";
-import { keeping, numbered, share, table } from "./results";
-import { entityAddress, plain, Screen, statement } from "./screen";
+import { keeping, length as distance, numbered, placesOf, share, table, type Placed } from "./results";
+import { completions, entityAddress, plain, Screen, statement, type Completion } from "./screen";
 import { featuresOf, geometryOf } from "./wkt";
 
 interface Found {
@@ -48,6 +48,7 @@ interface Reply {
   results?: Results | null;
   map?: FeatureCollection | null;
   gaps?: Gap[];
+  trace?: { thought: string; action: string; observation: string }[];
 }
 
 const EXAMPLES = `PREFIX geo: <http://www.opengis.net/ont/geosparql#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
@@ -101,6 +102,10 @@ class AskScreen extends Screen {
   private examples: string[] = [];
   private evidence: { triple: Triple; sources: Source[] }[] = [];
   private allEvidence = false;
+  private placed = new Map<string, Placed>();
+  private earlier: string[] = [];
+  private open: string | null = null;
+  private meanings: Completion[] = [];
   private abort?: AbortController;
 
   override connectedCallback(): void {
@@ -118,10 +123,11 @@ class AskScreen extends Screen {
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has("parameters")) return;
     const question = this.parameters.get("q") ?? "";
+    if (this.reply?.answer && this.question !== question) this.earlier = [...this.earlier, this.question].slice(-5);
     this.question = question;
     this.context = this.parameters.get("context") ?? "";
     this.withContext ||= this.context !== "";
-    if (question && `${question}\n${this.context}` !== this.asked) void this.answer();
+    if (question && `${question}\n${this.context}\n${this.swaps}` !== this.asked) void this.answer();
     if (!question) {
       this.reply = null;
       this.asked = "";
@@ -146,12 +152,16 @@ class AskScreen extends Screen {
     this.abort?.abort();
     const abort = (this.abort = new AbortController());
     const { question, context } = this;
-    this.asked = `${question}\n${context}`;
+    this.asked = `${question}\n${context}\n${this.swaps}`;
     this.reply = null;
+    this.open = null;
     const begun = performance.now();
-    const reply = (await this.run("Linking names… Planning… Asking the graph…", () =>
-      ask("ask", { json: { question, ...(context ? { context } : {}) }, signal: abort.signal }),
-    )) as Reply | undefined;
+    const follows = /^\s*(and|but|what about|how about)\b/i.test(question) && this.earlier.length > 0;
+    const reply = (await this.run("Linking names… Planning… Asking the graph…", async () => {
+      const json = { question, ...(context ? { context } : {}), ...(follows ? { history: this.earlier } : {}) };
+      const found = (await ask("ask", { json, signal: abort.signal })) as Reply;
+      return this.swaps.length && found.plan?.length ? this.meant(found, abort.signal) : found;
+    })) as Reply | undefined;
     if (!reply || abort.signal.aborted) return;
     this.seconds = (performance.now() - begun) / 1000;
     this.reply = reply;
@@ -162,6 +172,44 @@ class AskScreen extends Screen {
     document.title = `${question} · UrbanKG`;
     await this.draw(reply).catch(() => undefined);
     this.requestUpdate();
+  }
+
+  /** Which names mean something else than was assumed: pairs of addresses. */
+  private get swaps(): string[] {
+    return this.parameters.getAll("as");
+  }
+
+  /** The same plan about other things of the same names. */
+  private async meant(reply: Reply, signal: AbortSignal): Promise<Reply> {
+    let tree = JSON.stringify(reply.plan!.at(-1)!.tree);
+    const entities = [...(reply.entities ?? [])];
+    for (const swap of this.swaps) {
+      const [old = "", other = ""] = swap.split(" ");
+      tree = tree.replaceAll(JSON.stringify(old), JSON.stringify(other));
+      const at = entities.findIndex((one) => one.iri === old);
+      if (at >= 0) entities[at] = { ...entities[at]!, iri: other, label: "" };
+    }
+    const run = (await ask("ask/run", { json: { plan: JSON.parse(tree) }, signal })) as Reply;
+    await learn(entities.map((one) => one.iri));
+    return { ...run, entities: entities.map((one) => (one.label ? one : { ...one, label: nameOf(one.iri) })) };
+  }
+
+  private async choices(of: Found): Promise<void> {
+    this.open = this.open === of.iri ? null : of.iri;
+    this.meanings = [];
+    this.requestUpdate();
+    if (!this.open) return;
+    const found = await completions(of.name, "entity", 8);
+    await learn(found.flatMap((one) => one.classes)).catch(() => undefined);
+    this.meanings = found.filter((one) => one.iri !== of.iri);
+    this.requestUpdate();
+  }
+
+  private another(of: Found, iri: string): string {
+    const kept = this.swaps.filter((one) => !one.startsWith(`${of.iri} `) && !one.endsWith(` ${of.iri}`));
+    const first = this.swaps.find((one) => one.endsWith(` ${of.iri}`))?.split(" ")[0] ?? of.iri;
+    const wanted = new URLSearchParams([["q", this.question], ...(this.context ? [["context", this.context]] : []), ...kept.map((one) => ["as", one]), ["as", `${first} ${iri}`]]);
+    return `#/ask?${wanted}`;
   }
 
   /** What texts say of the things that were found. */
@@ -209,7 +257,21 @@ class AskScreen extends Screen {
     this.allEvidence = false;
     void this.prove(results).catch(() => undefined);
     const iris = (results?.results?.bindings ?? []).flatMap((row) => Object.values(row).filter((one) => one.type === "uri").map((one) => one.value));
+    this.placed = new Map();
+    void this.place(iris).catch(() => undefined);
     void learn(iris.slice(0, 600)).then(() => this.requestUpdate(), () => undefined);
+    this.requestUpdate();
+  }
+
+  /** How far the things found are from the place of the question, and where they are. */
+  private async place(iris: string[]): Promise<void> {
+    const { results, reply } = this;
+    if (!this.map || !reply) return;
+    const near = nodesOf(reply).find((one) => one.op === "near" || one.op === "distance");
+    const from = near ? [...within(near)].find((one) => one.entity)?.entity?.iri : undefined;
+    const placed = await placesOf([...new Set(iris)], from).catch(() => placesOf([...new Set(iris)]));
+    if (results !== this.results) return;
+    this.placed = placed;
     this.requestUpdate();
   }
 
@@ -258,6 +320,7 @@ class AskScreen extends Screen {
           ${this.reply ? this.readAs(this.reply) : nothing}
           ${this.withContext ? nothing : html`<button class="btn low push" @click=${() => this.addContext()}>Add context</button>`}
         </div>
+        ${this.reply ? this.otherMeanings(this.reply) : nothing}
       </div>
       ${this.state()} ${this.reply ? this.answered(this.reply) : this.working || this.problem || this.parameters.get("q") ? nothing : this.empty()}
     </div>`;
@@ -273,7 +336,16 @@ class AskScreen extends Screen {
     return html`<span class="small faint">Read as</span>
       ${kinds.map((one) => html`<span class="chip still k-${kindOf([one.iri])}"><i>kind</i>${one.label}</span>`)}
       ${near ? html`<span class="chip still k-value"><i>near</i>within ${distance(near.meters!)}</span>` : nothing}
-      ${entities.map(readAs)}`;
+      ${entities.map((one) => html`<button class="chip more k-${kindOf(one.classes)}" aria-expanded=${this.open === one.iri ? "true" : "false"} @click=${() => void this.choices(one)}><i>${one.classes[0] ? nameOf(one.classes[0]) : "name"}</i>${one.label || one.name}</button>`)}`;
+  }
+
+  private otherMeanings(reply: Reply): TemplateResult | typeof nothing {
+    const of = reply.entities?.find((one) => one.iri === this.open);
+    if (!of) return nothing;
+    return html`<div class="note row"><span class="small soft">“${of.name}” may also mean</span>
+      ${this.meanings.map((one) => html`<a class="chip k-${kindOf(one.classes)}" href=${this.another(of, one.iri)}><i>${one.classes[0] ? nameOf(one.classes[0]) : "name"}</i>${one.label}</a>`)}
+      ${this.meanings.length ? nothing : html`<span class="small">nothing else that the graph knows.</span>`}
+      <a class="small push" href=${entityAddress(of.iri)}>Open ${of.label || of.name}</a></div>`;
   }
 
   /** Other distances, where the question gave none. */
@@ -323,9 +395,9 @@ class AskScreen extends Screen {
           : nothing}
         ${this.results?.head.vars && count
           ? html`<section class="rest"><div class="card">
-              ${table(this.results, { map: this.map, selected: this.selected, all: this.all, pick: (iri) => this.pick(iri), more: () => this.more() })}
+              ${table(this.results, { map: this.map, selected: this.selected, all: this.all, placed: this.placed, pick: (iri) => this.pick(iri), more: () => this.more() })}
               <div class="row ruled">
-                ${share("ask", { q: this.question, context: this.context }, () => this.didCopy(), this.copied)}
+                ${share(() => this.didCopy(), this.copied)}
                 ${keeping(this.query, this.map, "answer", (error) => this.failed(error))}
                 <span class="push small faint num">${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"} · ${this.seconds.toFixed(1)} s</span>
               </div>
@@ -350,7 +422,9 @@ class AskScreen extends Screen {
     const words = (reply.plan ?? []).map((one) => one.sentence);
     if (!words.length) return nothing;
     return html`<section class="card"><header><h2>How I read it</h2></header>
-      <div class="in"><ol class="steps">${words.map((one) => html`<li>${one}</li>`)}</ol></div></section>`;
+      <div class="in"><ol class="steps">${words.map((one) => html`<li>${one}</li>`)}</ol>
+        ${reply.trace?.length ? html`<details><summary>What was tried <span class="small faint">${reply.trace.length} steps</span></summary>
+          <ul class="items">${reply.trace.map((one) => html`<li><p class="small soft">${one.thought}</p><p><b>${one.action}</b> ${one.observation.slice(0, 600)}</p></li>`)}</ul></details>` : nothing}</div></section>`;
   }
 
   private gaps(gaps: Gap[], refused: boolean): TemplateResult {
@@ -375,11 +449,22 @@ class AskScreen extends Screen {
   }
 
   private next(reply: Reply): TemplateResult | typeof nothing {
-    const others = this.examples.filter((one) => one !== this.question).slice(0, 2);
-    if (!others.length || reply.answer === null) return nothing;
+    if (reply.answer === null) return nothing;
+    const others = [...this.followUps(reply), ...this.examples.filter((one) => one !== this.question)].slice(0, 3);
+    if (!others.length) return nothing;
     return html`<div class="row"><span class="small faint">Ask next</span>${others.map(
       (one) => html`<a class="chip plain" href=${`#/${address("ask", { q: one })}`}>${one}</a>`,
     )}</div>`;
+  }
+
+  /** The question about other places of the answer's rows, and their number. */
+  private followUps(reply: Reply): string[] {
+    const named = reply.entities?.length === 1 ? reply.entities[0]! : null;
+    const areas = [...new Map([...this.placed.values()].flatMap((one) => (one.within ? [[one.within.iri, one.within.label] as const] : [])))];
+    const other = areas.find(([iri]) => iri !== named?.iri)?.[1];
+    const counted = /^which\b/i.test(this.question) ? this.question.replace(/^which\b/i, "How many") : "";
+    const moved = named && other && this.question.includes(named.name) ? this.question.replace(named.name, other) : "";
+    return [counted, moved].filter(Boolean);
   }
 
   private pick(iri: string): void {
@@ -401,11 +486,6 @@ class AskScreen extends Screen {
     this.problem = error instanceof Problem ? problemInWords(error) : String(error);
     this.requestUpdate();
   }
-}
-
-function readAs(found: Found): TemplateResult {
-  const kind = found.classes[0] ? nameOf(found.classes[0]) : "name";
-  return html`<a class="chip k-${kindOf(found.classes)}" href=${entityAddress(found.iri)}><i>${kind}</i>${found.label || found.name}</a>`;
 }
 
 /** The sentence, without the names that the list shows, and what it says beside. */
@@ -434,10 +514,6 @@ function* within(node: PlanNode): Generator<PlanNode> {
   for (const value of Object.values(node)) {
     for (const one of Array.isArray(value) ? value : [value]) if (one && typeof one === "object" && "op" in one) yield* within(one as PlanNode);
   }
-}
-
-function distance(meters: number): string {
-  return meters < 1000 ? `${meters} m` : `${meters / 1000} km`;
 }
 
 customElements.define("ukg-ask", AskScreen);

@@ -14,6 +14,7 @@ interface Label {
 
 const GROUND_TOLERANCE = 0.0004;
 const MOST_LABELS = 18;
+const MOST_PINS = 300;
 let ground: Promise<FeatureCollection> | undefined;
 
 /** The areas of the graph, simplified; asked for once. */
@@ -50,6 +51,10 @@ export class MapView extends LitElement {
   #written = L.layerGroup();
   #shown = L.layerGroup();
   #beside?: L.Layer;
+  /** Too many for elements of their own: they are drawn on the canvas. */
+  #many = false;
+  #color?: string;
+  #tiled = false;
   #markers = new Map<string, L.Marker | L.Path>();
   #fitted: FeatureCollection | null | undefined;
   #moved = false;
@@ -72,12 +77,17 @@ export class MapView extends LitElement {
     frame.setAttribute("aria-label", this.label || "Map");
     this.#map = L.map(frame, { attributionControl: false, zoomControl: false, minZoom: 2, maxZoom: 18, zoomSnap: 0.25 });
     L.control.zoom({ position: "topright" }).addTo(this.#map);
+    this.#tile();
     this.#canvas = L.canvas({ padding: 0.3 });
     this.#map.setView([0, 0], 2);
     this.#below.addTo(this.#map);
     this.#written.addTo(this.#map);
     this.#shown.addTo(this.#map);
     this.#map.on("dragstart", () => (this.#moved = true));
+    this.#map.on("click", (event) => {
+      const reach = (this.#map!.containerPointToLatLng([12, 0]).lng - this.#map!.containerPointToLatLng([0, 0]).lng) / 2;
+      this.dispatchEvent(new CustomEvent("place", { detail: { at: event.latlng, reach }, bubbles: true }));
+    });
     this.#map.on("moveend zoomend", () => this.#write());
     void this.#drawGround();
     this.#resize = new ResizeObserver(() => {
@@ -89,6 +99,18 @@ export class MapView extends LitElement {
     this.#theme = new MutationObserver(this.#restyle);
     this.#theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
     this.#dark.addEventListener("change", this.#restyle);
+  }
+
+  /** The operator's tiles, beneath all else; the areas are then drawn through. */
+  #tile(): void {
+    const chosen = document.querySelector<HTMLMetaElement>("meta[name=tiles]");
+    if (!chosen) return;
+    this.#tiled = true;
+    L.tileLayer(chosen.content, { maxZoom: 19 }).addTo(this.#map!);
+    const credit = L.control.attribution({ prefix: false }).addTo(this.#map!);
+    const words = document.createElement("span");
+    words.textContent = chosen.dataset["credit"] ?? "";
+    if (words.textContent) credit.addAttribution(words.innerHTML);
   }
 
   override disconnectedCallback(): void {
@@ -123,7 +145,7 @@ export class MapView extends LitElement {
         style: {
           renderer: this.#canvas,
           fillColor: colors[kind],
-          fillOpacity: 1,
+          fillOpacity: this.#tiled ? 0 : 1,
           stroke: kind === "land",
           color: colors.hood,
           weight: 1,
@@ -178,6 +200,7 @@ export class MapView extends LitElement {
       const drawn = L.geoJSON(this.reference, { interactive: false, style: (one) => ({ className: isArea(one) ? "m-ref" : "m-beside", fill: isArea(one) }), pointToLayer: dot }).addTo(this.#shown);
       if (!this.reference.features.every(isArea)) this.#beside = drawn;
     }
+    this.#many = (this.data?.features.length ?? 0) > MOST_PINS;
     for (const feature of this.data?.features ?? []) this.#add(feature);
     this.#fitted = undefined;
     this.#moved = false;
@@ -192,6 +215,16 @@ export class MapView extends LitElement {
     const picked = (): void => {
       if (iri) this.dispatchEvent(new CustomEvent("pick", { detail: iri, bubbles: true }));
     };
+    if (this.#many) {
+      const style = { renderer: this.#canvas, color: this.#accent(), weight: 1.5, fillOpacity: 0.25, radius: 4 } as L.CircleMarkerOptions;
+      const drawn = L.geoJSON(feature, { style, pointToLayer: (_, at) => L.circleMarker(at, style) });
+      drawn.on("click", (event) => {
+        L.popup().setLatLng(event.latlng).setContent(popup(name, iri)).openOn(this.#map!);
+        picked();
+      });
+      drawn.addTo(this.#shown);
+      return;
+    }
     const position = feature.geometry.type === "Point" ? feature.geometry.coordinates : null;
     const isPoint = position !== null;
     if (!isPoint) {
@@ -206,6 +239,11 @@ export class MapView extends LitElement {
     const marker = L.marker(at, { icon: L.divIcon({ className: "m-pin", html: pin, iconSize: [22, 22] }), title: name });
     marker.bindPopup(popup(name, iri), { offset: [0, -6] }).on("click", picked).addTo(this.#shown);
     if (iri) this.#markers.set(iri, marker);
+  }
+
+  #accent(): string {
+    this.#color ??= resolved(getComputedStyle(this).getPropertyValue("--accent"), this);
+    return this.#color;
   }
 
   #select(): void {
@@ -262,7 +300,7 @@ function popup(name: string, iri: string | undefined): HTMLElement {
 }
 
 /** A color as a canvas takes it: the browser resolves light-dark(). */
-function resolved(value: string, beside: HTMLElement): string {
+export function resolved(value: string, beside: HTMLElement): string {
   const probe = document.createElement("span");
   probe.style.color = value;
   beside.append(probe);

@@ -1,9 +1,9 @@
 // Review: what waits for a person, why, and the decision; all of it by keyboard.
 
 import { html, nothing, type TemplateResult } from "lit";
-import { address, ask, Problem, rows, type Term } from "./api";
+import { address, ask, Problem, type Term } from "./api";
 import { inWords, isIri, LABEL, learn, nameOf, note, TYPE, vocabulary } from "./names";
-import { completions, plain, Screen, sentenceAround, statement, entityAddress, type Completion, type Statement, type Violation } from "./screen";
+import { completions, plain, Screen, statement, entityAddress, type Completion, type Statement, type Violation } from "./screen";
 
 interface Item {
   id: string;
@@ -16,13 +16,32 @@ interface Item {
   document: string | null;
   source: string | null;
   decisions: { outcome: string; by: string; at: string; reason: string | null }[];
+  sentence: { before: string; quote: string; after: string } | null;
+  labels: Record<string, string>;
   similar?: Record<string, { iri: string; label: string; classes: string[]; score: number }[]>;
 }
 
+interface Suggestion {
+  changes: string;
+  statement: Statement;
+  labels: Record<string, string>;
+}
+
+/** What a decision did, or would do. */
+interface Decided {
+  decision: string | null;
+  added: Statement[];
+  withdrawn: Statement[];
+  fallen: Statement[];
+  revived: Statement[];
+  refused: { id: string; violations: Violation[] }[];
+  left?: number;
+}
+
 const PAGE = 50;
-const FILTERS = ["status", "shape", "document", "text", "predicate", "entity"] as const;
+const FILTERS = ["status", "shape", "component", "class", "document", "max_confidence", "text", "predicate", "entity"] as const;
+const CHANGED: Record<string, string> = { value: "another value", object: "another thing", subject: "about another", property: "another relation", direction: "the other way round" };
 const STATES = ["open", "accepted", "rejected", "superseded", "any"];
-const REVIEW = "https://w3id.org/urbankg/graph/review";
 const SYSTEM = "https://w3id.org/urbankg/system#";
 
 type Mode = "look" | "correct" | "reject";
@@ -31,13 +50,15 @@ class ReviewScreen extends Screen {
   private items: Item[] = [];
   private total = 0;
   private current: Item | null = null;
-  private text: { document: string; text: string } | null = null;
   private filters = "";
   private mode: Mode = "look";
-  private done: { id: string; words: string }[] = [];
+  private done: { decision: string; words: string }[] = [];
   private said = "";
-  private shapes: { iri: string; count: number }[] = [];
-  private documents: { id: string; source: string }[] = [];
+  private facets: Record<string, { value: string; items: number }[]> = {};
+  private documents = new Map<string, string>();
+  private suggestions: Suggestion[] = [];
+  private effects: { accept?: Decided; reject?: Decided } = {};
+  private many: { decision: "accept" | "reject"; tried: Decided | null } | null = null;
   private offered: { property: Completion[]; object: Completion[] } = { property: [], object: [] };
   private correction = { property: "", object: "" };
   private reason = "";
@@ -57,14 +78,11 @@ class ReviewScreen extends Screen {
 
   /** What the filters offer. */
   private async choices(): Promise<void> {
-    const [found, documents] = await Promise.all([
-      rows(`PREFIX ukg: <${SYSTEM}> PREFIX sh: <http://www.w3.org/ns/shacl#>
-        SELECT ?shape (COUNT(*) AS ?items) FROM <${REVIEW}>
-        WHERE { ?item ukg:status ukg:Open ; ukg:violation/sh:sourceShape ?shape FILTER(isIRI(?shape)) } GROUP BY ?shape ORDER BY DESC(?items)`),
-      ask("documents?limit=200"),
-    ]).catch(() => [[], { documents: [] }] as const);
-    this.shapes = found.map((row) => ({ iri: row["shape"]!.value, count: Number(row["items"]!.value) }));
-    this.documents = documents.documents;
+    const status = this.parameters?.get("status") ?? "open";
+    const [found, documents] = await Promise.all([ask(address("review/facets", { status })), ask("documents?limit=200")]).catch(() => [{ facets: {} }, { documents: [] }]);
+    this.facets = found.facets;
+    this.documents = new Map(documents.documents.map((one: { id: string; source: string | null }) => [one.id, one.source ?? one.id]));
+    await learn((this.facets["class"] ?? []).map((one) => one.value)).catch(() => undefined);
     this.requestUpdate();
   }
 
@@ -89,7 +107,7 @@ class ReviewScreen extends Screen {
     const found = await this.run("Reading the queue…", async () => {
       const page = (await ask(`review?${wanted}`)) as { total: number; items: Item[] };
       await vocabulary();
-      await learn(page.items.flatMap((item) => irisOf(item)));
+      page.items.forEach(remember);
       return page;
     });
     if (!found) return;
@@ -110,21 +128,33 @@ class ReviewScreen extends Screen {
     }
     const item = (await this.run("Reading the item…", () => ask(`review/${encodeURIComponent(id)}`))) as Item | undefined;
     if (!item) return;
-    await learn(irisOf(item)).catch(() => undefined);
+    remember(item);
     this.current = item;
+    this.suggestions = [];
+    this.effects = {};
     history.replaceState(null, "", `#/${address(`review/${id}`, Object.fromEntries(this.filter()))}`);
     this.requestUpdate();
-    await this.readText(item).catch(() => undefined);
-    this.requestUpdate();
+    void this.foresee(item);
     await this.updateComplete;
     this.querySelector(".items [aria-current]")?.scrollIntoView({ block: "nearest" });
   }
 
-  private async readText(item: Item): Promise<void> {
-    if (!item.document || this.text?.document === item.document) return;
-    const id = item.document.split("/").pop()!;
-    const found = await ask(`documents/${encodeURIComponent(id)}?limit=1`);
-    this.text = { document: item.document, text: found.text ?? "" };
+  /** What each decision would do, and which corrections would be accepted; all of it dry runs. */
+  private async foresee(item: Item): Promise<void> {
+    if (item.status !== "open") return;
+    const path = `review/${encodeURIComponent(item.id)}`;
+    const tried = (decision: string, body: object): Promise<Decided | undefined> =>
+      this.may("review") ? ask(`${path}/${decision}`, { json: { ...body, dry_run: true } }).catch(() => undefined) : Promise.resolve(undefined);
+    const [found, accept, reject] = await Promise.all([
+      ask(`${path}/suggestions`).catch(() => ({ suggestions: [] })),
+      tried("accept", {}),
+      tried("reject", { reason: "-" }),
+    ]);
+    if (this.current?.id !== item.id) return;
+    for (const one of found.suggestions as Suggestion[]) for (const [iri, name] of Object.entries(one.labels)) note(iri, name);
+    this.suggestions = found.suggestions;
+    this.effects = { accept, reject };
+    this.requestUpdate();
   }
 
   private move(step: number): void {
@@ -147,10 +177,20 @@ class ReviewScreen extends Screen {
       a: () => void this.accept(),
       r: () => this.turn("reject"),
       u: () => void this.undo(),
-    }[event.key.toLowerCase()];
+    }[event.key.toLowerCase()] ?? this.suggested(event.key);
     if (!action || document.querySelector("dialog[open]")) return;
     event.preventDefault();
     action();
+  }
+
+  private suggested(key: string): (() => void) | undefined {
+    const found = /^[1-4]$/.test(key) && this.decidable() ? this.suggestions[Number(key) - 1] : undefined;
+    return found && ((): void => void this.take(found));
+  }
+
+  private async take(one: Suggestion): Promise<void> {
+    const { subject, predicate, object } = one.statement;
+    await this.decide("accept", { statements: [{ ...cleaned(this.current!.statement), subject, predicate, object }] }, "Corrected and accepted");
   }
 
   private decidable(): boolean {
@@ -217,7 +257,7 @@ class ReviewScreen extends Screen {
     });
     if (!told) return;
     this.said = `${words}.${told.fallen?.length ? ` ${told.fallen.length} other statements went to review.` : ""}`;
-    this.done.push({ id: item.id, words });
+    if (told.decision) this.done.push({ decision: told.decision.split("/").pop()!, words });
     const at = this.items.findIndex((one) => one.id === item.id);
     this.items = this.items.filter((one) => one.id !== item.id);
     this.total = Math.max(0, this.total - 1);
@@ -229,13 +269,51 @@ class ReviewScreen extends Screen {
   private async undo(): Promise<void> {
     const last = this.done.at(-1);
     if (!last || !this.may("review")) return;
-    const told = await this.run("Taking it back…", () => ask(`review/${encodeURIComponent(last.id)}/reopen`, { json: {} }));
+    const told = await this.run("Taking it back…", () => ask(`review/decisions/${encodeURIComponent(last.decision)}/undo`, { json: {} }));
     if (!told) return;
     this.done.pop();
     this.said = `Taken back: ${last.words.toLowerCase()}.`;
     dispatchEvent(new Event("urbankg-review"));
-    this.parameters.set("id", last.id);
+    const back = told.items[0]?.id as string | undefined;
+    if (back) this.parameters.set("id", back);
+    void this.choices();
     await this.load();
+  }
+
+  /** A decision on everything that the filters let through: tried first, with its number. */
+  private async decideMany(decision: "accept" | "reject", dryRun: boolean): Promise<void> {
+    const filter = Object.fromEntries([...this.filter()].map(([name, value]) => [name, name === "max_confidence" ? Number(value) : value]));
+    const json = { decision, filter, expect: this.total, dry_run: dryRun, ...(decision === "reject" ? { reason: this.reason.trim() || "-" } : {}) };
+    const told = (await this.run(dryRun ? "Trying it…" : "Deciding…", () => ask("review/decisions", { json }))) as Decided | undefined;
+    if (!told) return;
+    if (dryRun) {
+      this.many = { decision, tried: told };
+      this.requestUpdate();
+      return;
+    }
+    const words = `${decision === "accept" ? "Accepted" : "Rejected"} ${this.total - told.refused.length - (told.left ?? 0)}`;
+    this.said = `${words}.${told.refused.length ? ` ${told.refused.length} are still refused and wait.` : ""}${told.left ? ` ${told.left} are left.` : ""}`;
+    if (told.decision) this.done.push({ decision: told.decision.split("/").pop()!, words });
+    this.many = null;
+    this.parameters.delete("id");
+    dispatchEvent(new Event("urbankg-review"));
+    void this.choices();
+    await this.load();
+  }
+
+  private manyPanel(): TemplateResult | typeof nothing {
+    if (!this.may("review") || this.total < 2 || (this.parameters.get("status") ?? "open") !== "open") return nothing;
+    const { many } = this;
+    const count = this.total.toLocaleString("en");
+    if (!many) return html`<div class="row small"><span class="soft">All ${count}${this.filters ? " that fit" : ""}:</span>
+      <button class="btn low" @click=${() => void this.decideMany("accept", true)}>Accept…</button><button class="btn low" @click=${() => void this.decideMany("reject", true)}>Reject…</button></div>`;
+    const refused = many.tried?.refused.length ?? 0;
+    const doing = Math.min(this.total, 1000) - refused;
+    return html`<form class="note stack" @submit=${(event: Event) => (event.preventDefault(), void this.decideMany(many.decision, false))}>
+      <p><b>${many.decision === "accept" ? "Accept" : "Reject"} ${count} statements?</b> ${many.decision === "accept" ? `${doing} would be accepted, ${refused} are still refused and stay here.` : "They are refused from every text until you take it back."} ${consequences(many.tried)}</p>
+      ${many.decision === "reject" ? html`<label class="field">Why are they wrong?<input required .value=${this.reason} @input=${(event: Event) => (this.reason = (event.target as HTMLInputElement).value)} /></label>` : nothing}
+      <div class="row"><button class="btn main" ?disabled=${doing === 0}>${many.decision === "accept" ? "Accept" : "Reject"} ${doing}</button>
+        <button class="btn" type="button" @click=${() => ((this.many = null), this.requestUpdate())}>Cancel</button></div></form>`;
   }
 
   private async complete(of: "property" | "object", words: string): Promise<void> {
@@ -261,7 +339,7 @@ class ReviewScreen extends Screen {
     return html`<div class="cols queue ${this.queueOpen ? "queue-open" : ""}">
       <section class="stack side" aria-label="Queue">
         <h1 class="mid">${status === "open" ? `${this.total.toLocaleString("en")} wait for you` : `${this.total.toLocaleString("en")} ${status === "any" ? "items" : status}`}</h1>
-        ${this.filterBar(status)}
+        ${this.filterBar(status)} ${this.manyPanel()}
         ${this.items.length
           ? html`<ul class="items card">
                 ${this.items.map(
@@ -304,10 +382,19 @@ class ReviewScreen extends Screen {
       <select id="f-${name}" class="chip plain" @change=${(event: Event) => this.set(name, (event.target as HTMLSelectElement).value)}>
         ${options.map(([key, words]) => html`<option value=${key} ?selected=${key === value}>${words}</option>`)}
       </select>`;
+    const choice = (name: string, label: string, all: string, words: (value: string) => string): TemplateResult | typeof nothing => {
+      const found = this.facets[name] ?? [];
+      const now = this.parameters.get(name) ?? "";
+      if (found.length < 2 && !now) return nothing;
+      return select(name, label, [["", all], ...found.map(({ value, items }): [string, string] => [value, `${words(value)} (${items})`])], now);
+    };
     return html`<div class="row filters">
       ${select("status", "State", STATES.map((one) => [one, one === "any" ? "any state" : one]), status)}
-      ${select("shape", "Rule", [["", "All rules"], ...this.shapes.map(({ iri, count }): [string, string] => [iri, `${ruleName(iri)} (${count})`])], this.parameters.get("shape") ?? "")}
-      ${select("document", "Text", [["", "All texts"], ...this.documents.map(({ id, source }): [string, string] => [id, source ?? id])], this.parameters.get("document") ?? "")}
+      ${choice("shape", "Rule", "All rules", ruleName)}
+      ${choice("component", "Reason", "All reasons", ruleName)}
+      ${choice("class", "Kind", "All kinds", nameOf)}
+      ${choice("document", "Text", "All texts", (iri) => this.documents.get(iri.split("/").pop()!) ?? nameOf(iri))}
+      ${select("max_confidence", "Confidence", [["", "Any confidence"], ["0.9", "at most 0.9"], ["0.7", "at most 0.7"], ["0.5", "at most 0.5"]], this.parameters.get("max_confidence") ?? "")}
       <label class="hide" for="f-text">Words</label>
       <input id="f-text" type="search" class="chip plain" placeholder="Words" .value=${this.parameters.get("text") ?? ""} @change=${(event: Event) => this.set("text", (event.target as HTMLInputElement).value)} />
     </div>`;
@@ -333,7 +420,7 @@ class ReviewScreen extends Screen {
           </tbody>
         </table>
       </article>
-      ${this.bar(item)} ${this.state()}
+      ${this.bar(item)} ${this.state()} ${this.suggestionList()}
       <div class="cols">
         ${this.similar(item)}
         <details class="card" ?open=${item.decisions.length > 0}><summary>Decisions before <span class="small faint">${item.decisions.length || "none"}</span></summary>
@@ -346,7 +433,7 @@ class ReviewScreen extends Screen {
   private words(item: Item, look: string): TemplateResult | typeof nothing {
     const evidence = item.statement.evidence;
     if (!evidence) return nothing;
-    const around = this.text && this.text.document === item.document ? sentenceAround(this.text.text, evidence.start, evidence.end) : { before: "", quote: evidence.quote, after: "" };
+    const around = item.sentence ?? { before: "", quote: evidence.quote, after: "" };
     return html`<p class="quote big">${around.before}<span class=${look}><span class="link">${around.quote}</span></span>${around.after}</p>
       <p class="small faint">${item.source ?? "A text"}${item.seen > 1 ? ` · seen ${item.seen} times` : ""}
         ${item.document ? html` · <a href=${`#/text/${item.document.split("/").pop()}`}>whole text</a>` : nothing}</p>`;
@@ -367,7 +454,25 @@ class ReviewScreen extends Screen {
       <button class="btn ${why ? "" : "main"}" aria-disabled=${why ? "true" : nothing} aria-describedby=${why ? "why-not" : nothing} @click=${() => void this.accept()}>Accept <kbd>A</kbd></button>
       <button class="btn" @click=${() => this.turn("reject")}>Reject <kbd>R</kbd></button>
       ${why ? html`<p class="small soft said" id="why-not">${why}</p>` : nothing} ${this.undoButton()}
+      ${this.foreseen(item)}
     </div>`;
+  }
+
+  /** What the decisions would do, before one is made. */
+  private foreseen(item: Item): TemplateResult | typeof nothing {
+    const { accept, reject } = this.effects;
+    const parts = [
+      accept && !accept.refused.length ? `Accept: ${item.accepted ? "it stays in the graph" : accept.added.length === 1 ? "it enters the graph" : `${accept.added.length} statements enter`}. ${consequences(accept)}` : "",
+      reject ? `Reject: ${item.accepted ? "it leaves the graph" : "it stays out, whatever text says it again"}. ${consequences(reject)}` : "",
+    ].filter(Boolean);
+    return parts.length ? html`<p class="small faint foreseen">${parts.join(" ")}</p>` : nothing;
+  }
+
+  private suggestionList(): TemplateResult | typeof nothing {
+    if (!this.suggestions.length) return nothing;
+    return html`<section class="card"><header><h2>Would be accepted instead</h2></header><ul class="items">${this.suggestions.map((one, at) => html`<li class="two">
+      <span>${statement(one.statement)} <span class="small faint">${CHANGED[one.changes] ?? one.changes}</span></span>
+      ${this.decidable() ? html`<button class="btn low" @click=${() => void this.take(one)}>Accept this <kbd>${at + 1}</kbd></button>` : nothing}</li>`)}</ul></section>`;
   }
 
   private undoButton(): TemplateResult | typeof nothing {
@@ -407,10 +512,15 @@ function refusal(item: Item): string {
   return shape && !item.accepted ? "Cannot be accepted as it is: a shape refuses it." : "";
 }
 
-function irisOf(item: Item): string[] {
-  const { subject, predicate, object } = item.statement;
-  const named = item.violations.flatMap((one) => [...one.message.matchAll(/<([^<>\s]+)>/g)].map((found) => found[1]!));
-  return [subject, predicate, ...(object.type === "uri" ? [object.value] : []), ...named].filter((iri) => iri !== TYPE && iri !== LABEL);
+function remember(item: Item): void {
+  for (const [iri, name] of Object.entries(item.labels)) if (iri !== TYPE && iri !== LABEL) note(iri, name);
+}
+
+/** What a decision does beside what it is about. */
+function consequences(of: Decided | null | undefined): string {
+  if (!of) return "";
+  const many = (count: number, one: string, more: string): string => (count ? `${count === 1 ? one : `${count} ${more}`}.` : "");
+  return [many(of.fallen.length, "Another statement goes to review", "others go to review"), many(of.revived.length, "Another statement comes in", "others come in")].filter(Boolean).join(" ");
 }
 
 function ruleName(iri: string): string {

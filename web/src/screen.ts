@@ -104,21 +104,6 @@ export function plain(message: string): string {
     );
 }
 
-/** The sentence of a text around a span of code points. */
-export function sentenceAround(text: string, start: number, end: number): { before: string; quote: string; after: string } {
-  const points = [...text];
-  const isEnd = (at: number): boolean => /[.!?\n]/.test(points[at] ?? "") && (points[at + 1] === undefined || /\s/.test(points[at + 1]!));
-  let from = start;
-  while (from > 0 && !isEnd(from - 1)) from--;
-  let to = end;
-  while (to < points.length && !isEnd(to - 1)) to++;
-  return {
-    before: points.slice(from, start).join("").replace(/^\s+/, ""),
-    quote: points.slice(start, end).join(""),
-    after: points.slice(end, to).join(""),
-  };
-}
-
 export interface Completion {
   iri: string;
   label: string;

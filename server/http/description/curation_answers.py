@@ -52,7 +52,36 @@ class ReviewItem(Answer):
     decisions: list[Decision]
 
 
-class ShownReviewItem(ReviewItem):
+class Sentence(Answer):
+    """The sentence of the quote, in three parts."""
+
+    before: str
+    quote: str
+    after: str
+
+
+class ReadReviewItem(ReviewItem):
+    """A review item with its sentence, null without a text, and the names of the IRIs in it."""
+
+    sentence: Sentence | None
+    labels: dict[str, str]
+
+
+class SuggestedCorrection(Answer):
+    """A statement that the gate would accept in an item's place, and what differs."""
+
+    changes: str = Field(description="value, object, subject, property or direction.")
+    statement: Statement
+    labels: dict[str, str]
+
+
+class SuggestedCorrections(Answer):
+    """Corrections of an item, the likeliest first."""
+
+    suggestions: list[SuggestedCorrection]
+
+
+class ShownReviewItem(ReadReviewItem):
     """A review item with the entities that its names may mean, by the end of the statement."""
 
     similar: dict[str, list[SimilarEntity]]
@@ -61,7 +90,7 @@ class ShownReviewItem(ReviewItem):
 class ReviewItems(Page):
     """A page of review items, the newest first."""
 
-    items: list[ReviewItem]
+    items: list[ReadReviewItem]
 
 
 class Facet(Answer):
@@ -138,6 +167,8 @@ class DecisionAnswer(Answer):
     items: list[ReviewItem]
     refused: list[RefusedItem]
     unchanged: list[UnchangedItem]
+    added: list[Statement] = Field(description="What entered the graph, or got another source.")
+    withdrawn: list[Statement] = Field(description="What lost a source; it stays where it has another.")
     fallen: list[Statement] = Field(description="What left the graph with it.")
     revived: list[Statement] = Field(description="What came back into the graph with it.")
     revision: int | None
@@ -432,6 +463,21 @@ class RulesRecord(Answer):
     version_iris: list[str]
     files: list[str]
     first_in_force: str
+
+
+class ShapeExampleRead(Answer):
+    """A small graph, and whether the shape lets it pass."""
+
+    name: str
+    passes: bool
+    turtle: str
+
+
+class ShapeExamples(Answer):
+    """The example graphs beside the shape files."""
+
+    shape: str
+    examples: list[ShapeExampleRead]
 
 
 class RulesAnswer(Answer):

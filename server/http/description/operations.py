@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from server.http.description import curation_answers as curation
+from server.http.description import feature_answers as features
+from server.http.description import gap_answers as gaps
 from server.http.description import graph_answers as graph
 from server.http.description import text_answers as text
 from server.http.description.parts import Answer, FeatureCollection
@@ -79,6 +81,8 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("post", "/relations"): _answers("relate", graph.RelationsAnswer),
     ("get", "/review"): _answers("list_review", curation.ReviewItems),
     ("get", "/review/{item}"): _answers("get_review_item", curation.ShownReviewItem),
+    ("get", "/review/{item}/suggestions"): _answers("suggest_corrections", curation.SuggestedCorrections),
+    ("get", "/entities"): Operation("describe_entity"),
     ("get", "/review/facets"): _answers("count_review_items", curation.ReviewFacets),
     ("get", "/review/groups"): _answers("group_review_items", curation.ReviewGroups),
     ("get", "/review/export"): Operation("export_review"),
@@ -90,6 +94,14 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("post", "/review/{item}/accept"): _answers("accept_review_item", curation.DecisionAnswer),
     ("post", "/review/{item}/reject"): _answers("reject_review_item", curation.DecisionAnswer),
     ("post", "/review/{item}/reopen"): _answers("reopen_review_item", curation.DecisionAnswer),
+    ("get", "/gaps"): _answers("list_gaps", gaps.GapPage),
+    ("post", "/gaps/decisions"): _answers("decide_gaps", gaps.GapDecisionsAnswer),
+    ("get", "/gaps/{gap}"): _answers("get_gap", gaps.ShownGap),
+    ("post", "/gaps/{gap}/complete"): _answers("complete_gap", gaps.GapWorkAnswer),
+    ("post", "/gaps/{gap}/verify"): _answers("verify_gap", gaps.GapWorkAnswer),
+    ("post", "/gaps/{gap}/accept"): _answers("accept_gap", gaps.GapAccepted),
+    ("post", "/gaps/{gap}/reject"): _answers("reject_gap", gaps.QueuedGap),
+    ("post", "/gaps/{gap}/reopen"): _answers("reopen_gap", gaps.QueuedGap),
     ("get", "/proposals"): _answers("list_proposals", curation.ProposalPage),
     ("get", "/proposals/export"): Operation("export_proposals"),
     ("get", "/proposals/{proposal}"): _answers("get_proposal", curation.Proposal),
@@ -101,6 +113,16 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("post", "/entities/merge"): _answers("merge_entities", curation.MergeAnswer),
     ("post", "/entities/merges/{merge}/split"): _answers("split_entities", curation.MergeAnswer),
     ("get", "/features"): Operation("get_features", {"200": FeatureCollection}, "application/geo+json"),
+    ("get", "/"): _answers("get_landing_page", features.LandingPage),
+    ("get", "/conformance"): _answers("get_conformance", features.Conformance),
+    ("get", "/collections"): _answers("list_collections", features.CollectionList),
+    ("get", "/collections/{collection}"): _answers("get_collection", features.Collection),
+    ("get", "/collections/{collection}/items"): Operation(
+        "list_items", {"200": features.FeaturePage}, "application/geo+json"
+    ),
+    ("get", "/collections/{collection}/items/{feature}"): Operation(
+        "get_item", {"200": features.CollectionFeature}, "application/geo+json"
+    ),
     ("get", "/suggest"): _answers("suggest", curation.SuggestionsAnswer),
     ("post", "/ask"): _answers("ask", text.AskAnswer),
     ("post", "/ask/run"): _answers("run_plan", text.AskAnswer),
@@ -109,6 +131,8 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("post", "/optimize"): _answers("optimize", graph.Revision),
     ("get", "/dump"): Operation("get_dump"),
     ("get", "/rules"): _answers("get_rules", curation.RulesAnswer),
+    ("get", "/rules/{kind}/{version}/{file}"): Operation("get_earlier_rules_file"),
+    ("get", "/rules/examples"): _answers("get_examples", curation.ShapeExamples),
     ("get", "/shapes"): Operation("get_shapes"),
     ("post", "/check"): _answers("check_rules", curation.CheckAnswer),
     ("post", "/impact"): _answers("get_impact", curation.RulesEdit),
@@ -131,9 +155,11 @@ TAGS: Final = {
     "jobs": "Many texts at once, in the background.",
     "ask": "Questions in words.",
     "review": "What was refused or doubted, and waits for a person.",
+    "gaps": "What questions missed, and what fills it.",
     "proposals": "Words that the ontology does not have.",
     "documents": "The texts, what they support, and their removal.",
     "entities": "Names, and entities that are one.",
+    "features": "Features by class, for GIS programs (OGC API - Features).",
     "geometry": "Relations of geometries, and features to draw.",
     "rules": "Ontology and shapes: check, try and edit them.",
     "ontology": "The ontology under its own address.",

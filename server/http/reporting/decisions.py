@@ -14,6 +14,7 @@ class DecisionRequest(Message):
 
     reason: str | None = None
     by: str | None = Field(None, min_length=1, max_length=200, description="The person's name.")
+    dry_run: bool = Field(False, description="Say what would happen, and change nothing.")
 
 
 class AcceptRequest(DecisionRequest):

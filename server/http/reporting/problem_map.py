@@ -116,6 +116,7 @@ def all_problems() -> ProblemMap:
         members=lambda error: {"expected": error.expected, "found": error.found},
     )
     add(server.UnknownParameters, 422, "Unknown parameters", members=_places)
+    add(server.ParameterUnusable, 400, "Parameter not usable", members=_places)
     add(server.UnsupportedBody, 415, "Content type not read here")
     add(server.LoadRefused, 422, "File refused by the shapes", members=lambda error: {"loads": error.loads})
     add(server.FileNameUnusable, 400, "No name of a file")
@@ -137,6 +138,16 @@ def all_problems() -> ProblemMap:
         "Text too long",
         members=lambda error: {"line": error.line, "limit_chars": error.limit},
     )
+    add(server.GapUnknown, 404, "No such gap")
+    add(server.GapDecided, 409, "Decided already", members=lambda error: {"state": error.status})
+    add(server.GapIncomplete, 422, "Nothing fills the gap")
+    add(
+        server.GapRefused,
+        422,
+        "Statement does not conform",
+        members=lambda error: {"refused": list(error.refused)},
+    )
+    add(server.EncyclopediaUnreadable, 500, "Encyclopedia not readable")
     add(server.ClusterUnavailable, 503, "Cluster unavailable")
     add(server.IdempotencyKeyUnusable, 400, "Idempotency key not usable")
     add(server.IdempotencyKeyReused, 422, "Idempotency key reused")
@@ -161,5 +172,7 @@ def _challenge(error: server.KeyNeeded | server.ScopeMissing) -> Mapping[str, st
     return {"WWW-Authenticate": challenge}
 
 
-def _places(error: server.InvalidBody | server.UnknownParameters) -> Mapping[str, object]:
+def _places(
+    error: server.InvalidBody | server.UnknownParameters | server.ParameterUnusable,
+) -> Mapping[str, object]:
     return {"errors": [{"place": place, "message": message} for place, message in error.problems]}

@@ -20,7 +20,7 @@ from server.http.short.short_answer import short_answer
 from server.http.version import API_HEADER
 from server.runtime.logs import new_identifier
 from sparql.model.errors import RequestError
-from sparql.protocol.formats import RESULT_FORMATS, Format
+from sparql.protocol.formats import FEATURE_FORMAT, RESULT_FORMATS, Format
 from sparql.protocol.negotiation import choose, first_known
 from sparql.protocol.requests import ProtocolRequest, read_request
 from sparql.rewriting.lookups import Lookups
@@ -117,10 +117,13 @@ def _read(given: bytes) -> ProtocolRequest | None:
 @lru_cache(maxsize=256)
 def _format_for(accept: bytes | None, names: tuple[str, ...]) -> Format | None:
     """None where the application is to choose, and to say how."""
+    offers = (*RESULT_FORMATS, FEATURE_FORMAT)
     try:
         if any(names):
-            return first_known(names, RESULT_FORMATS)
-        return choose(None if accept is None else accept.decode("latin-1"), RESULT_FORMATS)
+            found = first_known(names, offers)
+        else:
+            found = choose(None if accept is None else accept.decode("latin-1"), offers)
+        return None if found is FEATURE_FORMAT else found
     except RequestError:
         return None
 

@@ -22,6 +22,7 @@ from sparql.ask.plan.nodes import (
     Count,
     Difference,
     DistanceTo,
+    Every,
     Exists,
     Group,
     Kind,
@@ -171,7 +172,7 @@ def _empty_part(parts: Sequence[Set], number: int) -> Gap:
 def set_of(plan: Plan) -> Set:
     """Return the set that a plan is about."""
     match plan:
-        case List(node) | Count(node) | Exists(node) | Table(node):
+        case List(node) | Count(node) | Exists(node) | Table(node) | Every(node):
             return node
         case Values(_, node) | Aggregation(_, _, node):
             return node

@@ -16,11 +16,13 @@ from sparql.ask.plan.nodes import (
     And,
     Arithmetic,
     CompareTo,
+    Converted,
     Count,
     CountOf,
     Difference,
     DistanceTo,
     EarliestOf,
+    Every,
     Exists,
     Group,
     Kind,
@@ -28,8 +30,10 @@ from sparql.ask.plan.nodes import (
     Minus,
     Named,
     Near,
+    Operation,
     PlaceLink,
     Plan,
+    Position,
     PropertyLink,
     Quantity,
     Related,
@@ -122,6 +126,11 @@ class AnswerWriter:
             case Exists(node):
                 holds = bool(results.get("boolean"))
                 return f"{'Yes' if holds else 'No'}: {self._claim(node, shown, holds=holds)}."
+            case Every(node, within):
+                holds = bool(results.get("boolean"))
+                verb = "are" if holds else "are not all"
+                claim = f"{'all ' if holds else ''}{phrase(node)} {verb} {restriction_words(within)}"
+                return f"{'Yes' if holds else 'No'}: {claim}."
             case Values(quantity, node):
                 return self._values(quantity, node, query, results)
             case Aggregation(aggregate, quantity, node):
@@ -135,6 +144,9 @@ class AnswerWriter:
             case Difference(quantity, left, right):
                 value = self.value(quantity, rows_of(results)[0]["result"]["value"])
                 words = quantity_words(quantity)
+                if plan.operation is Operation.PER:
+                    times = number_words(rows_of(results)[0]["result"]["value"])
+                    return f"The {words} of {phrase(left)} is {times} times that of {phrase(right)}."
                 if isinstance(quantity, EarliestOf) or is_dated(words):
                     years = f"{value} year{'' if value == '1' else 's'}"
                     ends = [phrase(end) + self._aside_of(end, shown) for end in (left, right)]
@@ -208,6 +220,10 @@ class AnswerWriter:
             return kilometers(float(value))
         if isinstance(quantity, SizeOf):
             return f"{kilometers(float(value))}²"
+        if isinstance(quantity, Position):
+            return f"{float(value):.4f}°"
+        if isinstance(quantity, Converted):
+            return number_words(value, quantity.unit)
         if isinstance(quantity, CountOf):
             return f"{number_words(value)} {phrase(quantity.set, one=value == '1')}"
         if isinstance(quantity, Arithmetic | ValueOf):

@@ -13,6 +13,7 @@ from sparql.ask.compile.compiler import Compiler, Query, Result
 from sparql.ask.linking.summary import RunQuery
 from sparql.ask.plan.nodes import (
     And,
+    Arithmetic,
     Compare,
     CompareTo,
     Count,
@@ -132,7 +133,7 @@ async def find_shown(
     if found is None:
         return Shown()
     quantity, base = found
-    if kind(quantity) is QuantityKind.TEXT:
+    if kind(quantity) is QuantityKind.TEXT or isinstance(quantity, Arithmetic):
         return Shown()
     things = _things(query, results) if isinstance(plan, List) else _ends(plan, base)
     if not things:

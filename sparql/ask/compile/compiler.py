@@ -19,12 +19,15 @@ from sparql.ask.plan.nodes import (
     Difference,
     DistanceTo,
     EarliestOf,
+    Every,
     Exists,
     Group,
     Kind,
     Link,
     List,
+    Minus,
     Named,
+    Operation,
     Plan,
     Quantity,
     Set,
@@ -97,6 +100,12 @@ class Compiler:
             case Exists(node):
                 body = patterns.members(node, patterns.variables.name(_noun(node)))
                 return self._query(patterns, f"ASK {_where(body)[6:]}", "", Result.TRUTH)
+            case Every(node, within):
+                var = patterns.variables.name(_noun(node))
+                others = " ".join(patterns.members(Minus(node, within), var))
+                counted = f"{{ SELECT (COUNT(DISTINCT {var}) AS ?others) WHERE {{ {others} }} }}"
+                text = f"ASK {_where([counted, 'FILTER(?others = 0)'])[6:]}"
+                return self._query(patterns, text, "", Result.TRUTH)
             case Aggregation():
                 return self._aggregation(patterns, plan)
             case Difference():
@@ -211,7 +220,10 @@ class Compiler:
             else value
             for _, value in found
         ]
-        difference = _scaled(plan.quantity, f"ABS({values[0]} - {values[1]})")
+        if plan.operation is Operation.PER:
+            difference = f"{values[0]} / {values[1]}"
+        else:
+            difference = _scaled(plan.quantity, f"ABS({values[0]} - {values[1]})")
         body = [*(f"{{ {inner} }}" for inner, _ in found), f"BIND({difference} AS ?result)"]
         return self._query(patterns, f"SELECT ?result\n{_where(body)}", "result", Result.VALUES)
 

@@ -41,6 +41,7 @@ class Paths:
             (Place.WITHIN, self.places.inside),
             (Place.CONTAINS, self.places.around),
             (Place.TOUCHES, self.places.touches),
+            (Place.OVERLAPS, self.places.crosses),
         ):
             if iri in properties:
                 return self.place(writer, _INVERSE.get(place, place) if inverse else place)
@@ -70,9 +71,9 @@ class Paths:
             stated = [writer.iri(iri) for iri in self.places.touches]
             return path([writer.iri(GEO.rcc8ec), *stated, *(f"^{name}" for name in stated)])
         # A line that ends inside of an area overlaps it; one that is all inside runs through it as well.
-        return path(
-            [writer.iri(iri) for iri in (GEO.rcc8po, GEO.rcc8tpp, GEO.rcc8ntpp, GEO.rcc8tppi, GEO.rcc8ntppi)]
-        )
+        computed = (GEO.rcc8po, GEO.rcc8tpp, GEO.rcc8ntpp, GEO.rcc8tppi, GEO.rcc8ntppi)
+        stated = [writer.iri(iri) for iri in self.places.crosses]
+        return path([*map(writer.iri, computed), *stated, *(f"^{name}" for name in stated)])
 
     def _within(self, writer: Writer, mark: str, unmark: str) -> str:
         """Computed containment or stated location, mixed in any order."""

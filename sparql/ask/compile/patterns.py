@@ -15,11 +15,13 @@ from pyoxigraph import Literal, NamedNode
 from geo.measure.units import UNITS
 from sparql.ask.compile.paths import Paths
 from sparql.ask.compile.sparql_text import Variables, Writer
+from sparql.ask.errors import PlanError
 from sparql.ask.plan.nodes import (
     And,
     Arithmetic,
     Compare,
     CompareTo,
+    Converted,
     CountOf,
     DistanceTo,
     EarliestOf,
@@ -33,6 +35,7 @@ from sparql.ask.plan.nodes import (
     Or,
     Place,
     PlaceLink,
+    Position,
     Quantity,
     Related,
     Set,
@@ -161,6 +164,13 @@ class Patterns:
                 # A point has no size.
                 bound = f"BIND({iri(_SIZES[size])}({here}) AS {sized})"
                 return [f"{var} {self.geometry()} {here} .", bound, f"FILTER({sized} > 0)"], sized
+            case Position(side):
+                here = self.variables.name("here wkt")
+                axis = iri(_SIDES[side][0])
+                return [f"{var} {self.geometry()} {here} ."], f"{axis}({iri(_CENTROID)}({here}))"
+            case Converted(converted, unit):
+                lines, expression = self.value(converted, var)
+                return lines, f"({expression} * {conversion(converted, unit):.12g})"
             case CountOf():
                 counted = self.variables.name("counted")
                 return [self._counting(quantity, var, counted)], f"COALESCE({counted}, 0)"
@@ -263,6 +273,9 @@ class Patterns:
         inner = f"{{ SELECT ({function}({theirs}) AS {value}) WHERE {{ {body} }} }}"
         dated = self.kind(quantity) is QuantityKind.DATE
         test = _DATE_TESTS[op].format(left=mine, right=value) if dated else f"{mine} {_SIGNS[op]} {value}"
+        if dated and op is Op.EQUAL:
+            # The same year: one of the two may be less exact.
+            test = f"SUBSTR({mine}, 1, 4) = SUBSTR({value}, 1, 4)"
         different = [f"FILTER({var} != {self.writer.iri(to.entity.iri)})"] if isinstance(to, Named) else []
         return [inner, *left, f"FILTER({test})", *different]
 
@@ -315,6 +328,20 @@ class Patterns:
     @staticmethod
     def _block(lines: list[str]) -> str:
         return f"{{ {' '.join(lines)} }}"
+
+
+def conversion(quantity: Quantity, unit: str) -> float:
+    """Return what a value is multiplied with to be in a unit. Raises `PlanError` where it is in none."""
+    match quantity:
+        case DistanceTo() | SizeOf(Size.LENGTH):
+            own = "M"
+        case SizeOf():
+            own = "M2"
+        case _:
+            own = quantity.path[-1].unit if isinstance(quantity, ValueOf) else ""
+    if own not in UNITS or unit not in UNITS or UNITS[own].quantity != UNITS[unit].quantity:
+        raise PlanError(f"This value cannot be given in {unit}.")
+    return float(UNITS[own].factor / UNITS[unit].factor)
 
 
 def _order(node: Set) -> int:

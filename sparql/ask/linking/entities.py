@@ -13,7 +13,7 @@ from ontology.labels import singular
 from sparql.ask.linking.lexicon import FunctionWords, TermNames
 from sparql.ask.linking.readings import EntityName, Reading
 from sparql.ask.linking.words import Token
-from sparql.ask.plan.nodes import Term
+from sparql.ask.plan.nodes import Side, Term
 
 __all__ = ["EntityReader", "Same"]
 
@@ -25,6 +25,8 @@ _MOST_CANDIDATES: Final = 12
 _KEPT: Final = 6
 _TYPO, _SHORT, _LOWER_CASE, _PLURAL, _COMMON = 0.5, 0.2, 0.25, 0.1, 0.7
 _LEAST_SIMILAR: Final = 0.6
+_SIDES: Final = frozenset(Side)
+"""The points of the compass: "north" in lower case is no short form of a name."""
 
 
 class EntityReader:
@@ -47,7 +49,12 @@ class EntityReader:
             if (start, end) not in taken:
                 # A plain word is no short name, but may be a name with a typo.
                 named = lower or any(token.capital for token in tokens[start:end])
-                found += self._inexact(question, tokens, start, end, short_names=named)
+                kinds = self._kinds_beside(tokens, start, end)
+                found += [
+                    one
+                    for one in self._inexact(question, tokens, start, end, short_names=named)
+                    if not kinds or _is_of(one, kinds)
+                ]
         return found
 
     def _exact(
@@ -116,8 +123,17 @@ class EntityReader:
                     if extra.raw[:1].isupper() and start > 0 and extra.text not in idle:
                         yield start, end
 
+    def _kinds_beside(self, tokens: Sequence[Token], start: int, end: int) -> frozenset[NamedNode]:
+        """Return the classes that a capital word beside a span names: "Sunset Boulevard" is no park."""
+        if not any(token.raw[:1].isupper() for token in tokens[start:end]):
+            return frozenset()
+        beside = [tokens[n] for n in (start - 1, end) if 0 < n < len(tokens)]
+        return self._terms.classes_named([one.text for one in beside if one.raw[:1].isupper()])
+
     def _may_name(self, token: Token, number: int, idle: frozenset[str]) -> bool:
         if token.text in idle or self._functions.knows([token.text]):
+            return False
+        if not token.capital and token.text in _SIDES:
             return False
         has_digit = any(c.isdigit() for c in token.raw)
         if token.text.replace(",", "").replace(".", "").isdigit():
@@ -150,6 +166,10 @@ class EntityReader:
             return
         for entry, cost in sorted(best.values(), key=lambda pair: pair[1])[:_KEPT]:
             yield Reading(start, end, self._name(entry), cost + many)
+
+
+def _is_of(reading: Reading, kinds: frozenset[NamedNode]) -> bool:
+    return isinstance(reading.meaning, EntityName) and bool(reading.meaning.classes & kinds)
 
 
 def _spans(size: int) -> Iterator[tuple[int, int]]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 from pyoxigraph import NamedNode
 
+from extractors.english.quantities import unit_of
 from ontology import OntologyProperty, PropertyKind, Schema
 from ontology.labels import local_name, readable, singular, split_camel_case, words
 from sparql.ask.linking.readings import (
@@ -40,6 +41,7 @@ LONGEST: Final = 6
 _ALIAS, _PART, _INFLECTED, _AKIN, _DEFINED = 0.1, 0.75, 0.05, 0.9, 1.1
 _OTHER_FORM: Final = 0.15
 _ON: Final = 0.3
+_RARE: Final = 0.05
 _LONG: Final = 5
 _MOST_AKIN: Final = 3
 _LONGER: Final = frozenset("of in by at on for to from with as".split())  # noqa: SIM905
@@ -54,6 +56,7 @@ class TermNames:
         self._schema = schema
         self._places = StatedPlaces.of(schema)
         self._functions = FunctionWords()
+        self._used: set[NamedNode] = set()
         self._by_key: dict[tuple[str, ...], dict[Meaning, float]] = defaultdict(dict)
         self._class_keys: set[tuple[str, ...]] = set()
         self._written: set[tuple[tuple[str, ...], Meaning]] = set()
@@ -87,6 +90,11 @@ class TermNames:
         """Return the properties named by any of some words."""
         found = (self.find(word.split()) for word in wanted)
         return [m for each in found for m, cost in each if isinstance(m, PropertyName) and cost < _PART]
+
+    def classes_named(self, wanted: Iterable[str]) -> frozenset[NamedNode]:
+        """Return the classes named by any of some words, with those below them."""
+        named = [m.term.iri for word in wanted for m, _ in self.find([word]) if isinstance(m, ClassName)]
+        return frozenset(below for iri in named for below in (iri, *self._schema.subclasses(iri)))
 
     def _add(self, label: str, meaning: Meaning, cost: float) -> tuple[str, ...]:
         found = words(label.partition("(")[0]) or words(label)
@@ -122,7 +130,7 @@ class TermNames:
             and not (one.borrowed and iri not in summary.uses)
             and one.kind is not PropertyKind.ANNOTATION
         }
-        used = {iri for iri, use in summary.uses.items() if use.edges}
+        used = self._used = {iri for iri, use in summary.uses.items() if use.edges}
         known_elsewhere = {iri for iri in used if iri in self._schema.properties} - declared.keys()
         for iri in sorted(declared.keys() | used - known_elsewhere, key=str):
             known = declared.get(iri)
@@ -134,7 +142,7 @@ class TermNames:
     def _property(self, iri: NamedNode, label: str, known: OntologyProperty | None) -> None:
         passive = words(label)[-1:] == ["by"]
         term = Term(iri, readable(label))
-        meaning = self._place_of(iri) or PropertyName(term, known)
+        meaning = self._place_of(iri, label) or PropertyName(term, known)
         active = PropertyName(term, known, active=True) if isinstance(meaning, PropertyName) else meaning
         self._labelled(label, meaning, 0.0)
         for other in known.alternative_labels if known else ():
@@ -154,7 +162,10 @@ class TermNames:
     def _labelled(self, label: str, meaning: Meaning, cost: float) -> None:
         """Add a label; "has part" is "part" too, and "designed by" is "designed"."""
         found = words(label)
-        if not found or (cost and (self._functions.knows(found) or self._begins_with_class(found))):
+        # A value of so many hectares is for the numbers to read: the property may be in square kilometers.
+        if not found or (cost and unit_of(label.lower()) is not None):
+            return
+        if cost and (self._functions.knows(found) or self._begins_with_class(found)):
             return
         self._add(label, meaning, cost)
         if isinstance(meaning, PropertyName):
@@ -167,15 +178,20 @@ class TermNames:
     def _begins_with_class(self, found: Sequence[str]) -> bool:
         return any(key_of(tuple(found[:n])) in self._class_keys for n in range(1, len(found)))
 
-    def _place_of(self, iri: NamedNode) -> Place | None:
+    def _place_of(self, iri: NamedNode, label: str) -> Place | None:
         for place, properties in (
             (Place.WITHIN, self._places.inside),
             (Place.CONTAINS, self._places.around),
             (Place.TOUCHES, self._places.touches),
+            (Place.OVERLAPS, self._places.crosses),
         ):
             if iri in properties:
                 return place
-        return None
+        # "Runs through", which no statement has, is where geometries say it is.
+        if iri in self._used:
+            return None
+        named = self._functions.find(words(label))
+        return next((meaning for meaning, _ in named if isinstance(meaning, Place)), None)
 
 
 @cache
@@ -208,13 +224,10 @@ class FunctionWords:
             self._add_all(phrases, Side(name))
         for name, phrases in lists["logic"].items():
             self._add_all(phrases, Word(name))
-        for name, phrases in lists["compare"].items():
-            self._add_all(phrases, Comparator(Op(name)))
-        for name, phrases in lists["counts"].items():
-            self._add_all(phrases, More(Op(name)))
-        for name, phrases in lists["dated"].items():
-            self._add_all(phrases, Comparator(Op(name), dated=True))
+        self._add_comparators(lists)
         self._add_order(lists["order"])
+        for name, phrases in lists["extremes"].items():
+            self._add_all(phrases, Superlative(most=name in (Side.NORTH, Side.EAST), side=Side(name)))
         for word, number in lists["ordinals"].items():
             self._add_all([word], Ordinal(number))
         self._add_values(lists)
@@ -222,6 +235,17 @@ class FunctionWords:
             self._add(name, derived(one))
         for adjective in self.adjectives.values():
             self._add_degrees(adjective)
+
+    def _add_comparators(self, lists: Mapping[str, Any]) -> None:
+        for section, kind in (
+            ("compare", Comparator),
+            ("dated", partial(Comparator, dated=True)),
+            ("compare_behind", partial(Comparator, behind=True)),
+            ("compare_distance", partial(Comparator, distant=True)),
+            ("counts", More),
+        ):
+            for name, phrases in lists[section].items():
+                self._add_all(phrases, kind(Op(name)))
 
     def _add_values(self, lists: Mapping[str, Any]) -> None:
         for name, phrases in lists["aggregates"].items():
@@ -244,8 +268,9 @@ class FunctionWords:
         self._by_key[key_of(tuple(words(phrase)) or (phrase,))].append((meaning, cost))
 
     def _add_all(self, phrases: Iterable[str], meaning: Meaning) -> None:
+        """Add phrases; one with a tilde is a rarer meaning of the words."""
         for phrase in phrases:
-            self._add(phrase, meaning)
+            self._add(phrase.removeprefix("~"), meaning, _RARE if phrase.startswith("~") else 0.0)
 
     def _add_order(self, order: dict[str, list[str]]) -> None:
         self._add_all(order["most"], Superlative(most=True))

@@ -9,6 +9,7 @@ from pathlib import Path
 from extractors.grounding.linking import Labels
 from ontology import Schema
 from sparql.ask.linking.entities import EntityReader, Same
+from sparql.ask.linking.forms import ASKING, AUXILIARIES, Form, forms_of
 from sparql.ask.linking.lexicon import LONGEST, FunctionWords, TermNames
 from sparql.ask.linking.readings import (
     ClassName,
@@ -22,29 +23,31 @@ from sparql.ask.linking.readings import (
 )
 from sparql.ask.linking.summary import DataSummary, RunQuery
 from sparql.ask.linking.values import read_numbers, read_texts
-from sparql.ask.linking.words import Token, idle_words, tokens_of
+from sparql.ask.linking.words import Token, idle_words
 
 __all__ = ["LinkedQuestion", "QuestionLinker"]
 
 _EXACT, _SURE, _NOT_MEANT = 0.06, 0.2, 0.15
-_ASKING = frozenset("what which who whom where when how".split())  # noqa: SIM905
 _POLITE = frozenset("can could would".split())  # noqa: SIM905
-AUXILIARIES = frozenset("is are was were do does did has have had can could will would".split())  # noqa: SIM905
 
 
 @dataclass(frozen=True)
 class LinkedQuestion:
-    """A question, its words, and their readings; `idle` are the words that a plan need not use."""
+    """A question, its words, and their readings; `idle` are the words that a plan need not use.
+
+    `lists`: where it asks whether there is any, the things are wanted.
+    """
 
     text: str
     tokens: Sequence[Token]
     readings: Sequence[Reading]
     idle: frozenset[str]
+    lists: bool = False
 
     @property
     def asks_whether(self) -> bool:
         """Whether the question begins as one that is answered by yes or no: "Is ...?"."""
-        return bool(self.tokens) and self.tokens[0].text in AUXILIARIES - _POLITE
+        return bool(self.tokens) and not self.lists and self.tokens[0].text in AUXILIARIES - _POLITE
 
     @property
     def unread(self) -> list[Token]:
@@ -59,7 +62,7 @@ class LinkedQuestion:
     def opens(self, reading: Reading) -> bool:
         """Return whether a reading begins the question, as "list all" does; "are all" does not."""
         before = [token.text for token in self.tokens[: reading.start]]
-        return all(word in self.idle for word in before) and not (AUXILIARIES | _ASKING).intersection(before)
+        return all(word in self.idle for word in before) and not (AUXILIARIES | ASKING).intersection(before)
 
     @property
     def names(self) -> list[Reading]:
@@ -109,8 +112,11 @@ class QuestionLinker:
 
     async def link(self, question: str, run_query: RunQuery) -> LinkedQuestion:
         """Return what the spans of a question may mean."""
-        tokens = tokens_of(question)
-        terms = self.terms
+        return await self.link_form(question, next(forms_of(question)), run_query)
+
+    async def link_form(self, question: str, form: Form, run_query: RunQuery) -> LinkedQuestion:
+        """Return what the spans of a question in one of its forms may mean."""
+        tokens, terms = form.tokens, self.terms
         entities = EntityReader(self._labels, terms, self.functions, self._same).read(
             question, tokens, self._idle
         )
@@ -141,7 +147,7 @@ class QuestionLinker:
         ]
         texts = await read_texts(question, tokens, spans, self._schema, self._summary, run_query)
         readings = _classes_first(_without_parts([*readings, *texts]), tokens)
-        return LinkedQuestion(question, tokens, readings, self._idle)
+        return LinkedQuestion(question, tokens, readings, self._idle, form.lists)
 
 
 def _without_parts(readings: Sequence[Reading]) -> list[Reading]:
@@ -155,9 +161,11 @@ def _without_parts(readings: Sequence[Reading]) -> list[Reading]:
         )
     ]
     named = (EntityName, ClassName, PropertyName, Number, DateValue)
+    than_to = {one.start for one in readings if one.meaning is Word.THAN_TO}
     return [
         one
         for one in readings
+        if not (one.meaning is Word.THAN and one.start in than_to)
         if not isinstance(one.meaning, named)
         or not any(
             w.start <= one.start and one.end <= w.end and w.end - w.start > one.end - one.start for w in whole

@@ -31,6 +31,7 @@ __all__ = [
     "Reading",
     "Superlative",
     "TextValue",
+    "UnitName",
     "Word",
 ]
 
@@ -45,6 +46,7 @@ class Question(StrEnum):
     WHEN = "when"
     HOW_MANY = "how many"
     HOW_MANY_YEARS = "how many years"
+    HOW_MANY_TIMES = "how many times"
     HOW_FAR = "how far"
     HOW_MUCH = "how much"
     HOW_LONG = "how long"
@@ -66,9 +68,12 @@ class Word(StrEnum):
     WITHOUT = "without"
     PER = "per"
     THAN = "than"
+    THAN_TO = "than to"
     BETWEEN = "between"
     ALL = "all"
     OUTSIDE = "outside"
+    DATE = "date"
+    SAME = "same"
     COMMA = ","
 
 
@@ -149,11 +154,16 @@ class TextValue:
 
 @dataclass(frozen=True)
 class Comparator:
-    """A comparison: `dated` compares dates, `adjective` says what is compared."""
+    """A comparison: `dated` compares dates, `distant` distances, `adjective` says what is compared.
+
+    `behind`: it comes after its value, as in "five or more".
+    """
 
     op: Op
     dated: bool = False
     adjective: Adjective | None = None
+    distant: bool = False
+    behind: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,6 +181,7 @@ class Superlative:
     adjective: Adjective | None = None
     distance: bool = False
     dated: bool = False
+    side: Side | None = None
 
 
 @dataclass(frozen=True)
@@ -188,6 +199,14 @@ class Number:
     value: Decimal
     words: str
     unit: str | None = None
+
+
+@dataclass(frozen=True)
+class UnitName:
+    """The unit that a value is wanted in (a QUDT local name): "in miles"; `asked`: "how many miles"."""
+
+    unit: str
+    asked: bool = False
 
 
 @dataclass(frozen=True)
@@ -225,6 +244,7 @@ Meaning = (
     | Measure
     | Number
     | DateValue
+    | UnitName
     | Ordinal
     | Aggregate
 )

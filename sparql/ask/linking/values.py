@@ -13,7 +13,7 @@ from extractors.english.numerals import read_number
 from extractors.english.quantities import unit_of
 from ontology import Schema
 from ontology.labels import local_name, split_camel_case
-from sparql.ask.linking.readings import DateValue, Number, Reading, TextValue
+from sparql.ask.linking.readings import DateValue, Number, Reading, TextValue, UnitName
 from sparql.ask.linking.summary import DataSummary, RunQuery
 from sparql.ask.linking.words import Token
 from sparql.ask.plan.nodes import Term
@@ -52,10 +52,21 @@ def read_numbers(tokens: Sequence[Token]) -> Iterator[Reading]:
     """Yield numbers with and without a unit, and dates."""
     for start, token in enumerate(tokens):
         yield from _dates(tokens, start)
+        yield from _wanted_units(tokens, start)
         if token.text == "half" and start + 2 < len(tokens) and tokens[start + 1].text in ("a", "an"):
-            unit = unit_of(tokens[start + 2].text)
-            if unit is not None:
-                yield Reading(start, start + 3, Number(Decimal("0.5"), f"0.5 {tokens[start + 2].text}", unit))
+            for size in (1, 2):
+                words = " ".join(t.text for t in tokens[start + 2 : start + 2 + size])
+                unit = unit_of(words)
+                if unit is not None:
+                    yield Reading(start, start + 2 + size, Number(Decimal("0.5"), f"0.5 {words}", unit))
+                    break
+        if token.text in ("a", "an") and start + 1 < len(tokens):
+            for size in (1, 2):
+                words = " ".join(t.text for t in tokens[start + 1 : start + 1 + size])
+                unit = unit_of(words)
+                if unit is not None and len(words) > 2:
+                    yield Reading(start, start + 1 + size, Number(Decimal(1), f"1 {words}", unit))
+                    break
         read = read_number(token.text)
         if not isinstance(read, tuple) or read[1] or token.text in ("a", "an", "no"):
             continue
@@ -73,6 +84,20 @@ def read_numbers(tokens: Sequence[Token]) -> Iterator[Reading]:
             ):
                 yield Reading(start, end + size, Number(value, f"{value} {after}", unit))
                 break
+
+
+def _wanted_units(tokens: Sequence[Token], start: int) -> Iterator[Reading]:
+    """Yield the unit that a value is wanted in: "in square kilometers", "how many hectares"."""
+    texts = [token.text for token in tokens[start : start + 5]]
+    asked = texts[:2] == ["how", "many"]
+    if not asked and texts[0] not in ("in", "as"):
+        return
+    skip = 2 if asked else 1
+    for end in range(skip + 1, len(texts) + 1):
+        unit = unit_of(" ".join(texts[skip:end]))
+        if unit is not None:
+            yield Reading(start, start + end, UnitName(unit, asked))
+            return
 
 
 _SCALES: Final = {"thousand": Decimal(1000), "million": Decimal(10**6), "billion": Decimal(10**9)}

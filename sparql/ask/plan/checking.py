@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from sparql.ask.errors import PlanError
 from sparql.ask.plan.nodes import (
     Aggregate,
@@ -11,10 +14,12 @@ from sparql.ask.plan.nodes import (
     Count,
     CountOf,
     Difference,
+    Every,
     Exists,
     Group,
     List,
     Minus,
+    Operation,
     Plan,
     Quantity,
     Set,
@@ -25,6 +30,8 @@ from sparql.ask.plan.typing import QuantityKind, Typing
 
 __all__ = ["check_plan"]
 
+_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+
 
 def check_plan(plan: Plan, typing: Typing) -> None:
     """Check a plan against the ontology and the data. Raises `PlanError` with what does not fit."""
@@ -32,6 +39,9 @@ def check_plan(plan: Plan, typing: Typing) -> None:
         case List(node) | Count(node) | Exists(node):
             typing.of(node)
             _check_numbers(node, typing)
+        case Every(node, within):
+            typing.of(node)
+            typing.of(within)
         case Values(quantity, node):
             _check_value(quantity, node, typing)
         case Table(node, columns):
@@ -45,6 +55,10 @@ def check_plan(plan: Plan, typing: Typing) -> None:
                 _check_value(quantity, node, typing)
             if typing.kind(quantity) is QuantityKind.TEXT:
                 raise PlanError("Texts have no difference.")
+            if plan.operation not in (Operation.MINUS, Operation.PER):
+                raise PlanError("Two values can be subtracted (minus) or divided (per).")
+            if plan.operation is Operation.PER and typing.kind(quantity) is QuantityKind.DATE:
+                raise PlanError("Dates cannot be divided.")
         case Group():
             _check_group(plan, typing)
 
@@ -82,8 +96,4 @@ def _check_numbers(node: Set, typing: Typing) -> None:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return _NUMBER.fullmatch(text) is not None

@@ -19,11 +19,13 @@ __all__ = [
     "Arithmetic",
     "Compare",
     "CompareTo",
+    "Converted",
     "Count",
     "CountOf",
     "Difference",
     "DistanceTo",
     "EarliestOf",
+    "Every",
     "Exists",
     "Group",
     "Kind",
@@ -40,6 +42,7 @@ __all__ = [
     "Place",
     "PlaceLink",
     "Plan",
+    "Position",
     "PropertyLink",
     "Quantity",
     "Related",
@@ -305,6 +308,13 @@ class SizeOf(Quantity):
 
 
 @dataclass(frozen=True)
+class Position(Quantity):
+    """How far to a side the center of the geometry is: its latitude or longitude, in degrees."""
+
+    side: Side
+
+
+@dataclass(frozen=True)
 class CountOf(Quantity):
     """How many members of a set a link leads to."""
 
@@ -319,6 +329,14 @@ class Arithmetic(Quantity):
     operation: Operation
     left: Quantity
     right: Quantity
+
+
+@dataclass(frozen=True)
+class Converted(Quantity):
+    """A quantity in another unit, by its QUDT name: the value of Values alone."""
+
+    quantity: Quantity
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -343,6 +361,14 @@ class Exists(Plan):
 
 
 @dataclass(frozen=True)
+class Every(Plan):
+    """Whether all members of a set are in another."""
+
+    set: Set
+    within: Set
+
+
+@dataclass(frozen=True)
 class Values(Plan):
     """A quantity of each member of a set."""
 
@@ -361,11 +387,12 @@ class Aggregation(Plan):
 
 @dataclass(frozen=True)
 class Difference(Plan):
-    """How much a quantity of one set's member exceeds that of another's."""
+    """How much a quantity of one set's member differs from that of another's; `per`: how many times it is."""
 
     quantity: Quantity
     left: Set
     right: Set
+    operation: Operation = Operation.MINUS
 
 
 @dataclass(frozen=True)

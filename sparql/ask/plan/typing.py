@@ -18,6 +18,7 @@ from sparql.ask.plan.nodes import (
     Arithmetic,
     Compare,
     CompareTo,
+    Converted,
     CountOf,
     DistanceTo,
     EarliestOf,
@@ -30,6 +31,7 @@ from sparql.ask.plan.nodes import (
     Or,
     Place,
     PlaceLink,
+    Position,
     PropertyLink,
     Quantity,
     Related,
@@ -115,6 +117,8 @@ class Typing:
                 return QuantityKind.DATE
             case ValueOf(path):
                 return self._kind_of(path[-1].iri)
+            case Converted(converted):
+                return self.kind(converted)
             case _:
                 return QuantityKind.NUMBER
 
@@ -218,6 +222,14 @@ class Typing:
         complete = all(self._complete(iri) for iri in inside)
         return found if found or complete else [Place.WITHIN, Place.CONTAINS]
 
+    def crossing(self, here: Types, there: Types) -> bool:
+        """Return whether things of some classes overlap things of others, by the data."""
+        return any(
+            (here is None or a in here) and (there is None or b in there)
+            for iri in (GEO.rcc8po, *self.places.crosses)
+            for a, b in self.edges(iri)
+        )
+
     def touching(self, here: Types, there: Types) -> bool:
         """Return whether things of some classes share borders with things of others, as far as is known."""
         if here is None or there is None:
@@ -274,8 +286,10 @@ class Typing:
             case DistanceTo(to):
                 self.need(self.of(to), self.shaped, "has no geometry")
                 return self.shaped
-            case SizeOf():
+            case SizeOf() | Position():
                 return self.shaped
+            case Converted(converted):
+                return self.having(converted)
             case CountOf(link, counted):
                 return self.with_link(link, self.of(counted))
             case Arithmetic(_, left, right):

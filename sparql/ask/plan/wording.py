@@ -11,11 +11,13 @@ from sparql.ask.plan.nodes import (
     Arithmetic,
     Compare,
     CompareTo,
+    Converted,
     Count,
     CountOf,
     Difference,
     DistanceTo,
     EarliestOf,
+    Every,
     Exists,
     Group,
     Kind,
@@ -27,14 +29,17 @@ from sparql.ask.plan.nodes import (
     Near,
     Node,
     Op,
+    Operation,
     Or,
     Place,
     PlaceLink,
     Plan,
+    Position,
     PropertyLink,
     Quantity,
     Related,
     Set,
+    Side,
     SideOf,
     Size,
     SizeOf,
@@ -206,6 +211,10 @@ def _bound(node: Compare) -> str:
 
 def _compared(node: Compare) -> str:
     quantity, op, text = node.quantity, node.test, _bound(node)
+    if isinstance(quantity, Arithmetic) and isinstance(quantity.left, DistanceTo) and text == "0":
+        assert isinstance(quantity.right, DistanceTo)
+        nearer = "farther from" if op is Op.MORE else "nearer to"
+        return f"{nearer} {phrase(quantity.left.to)} than to {phrase(quantity.right.to)}"
     if _is_date(node):
         return f"{_before_bound(quantity, dated=True)} {_DATES[op]} {text}"
     if node.value.datatype.value.endswith(("string", "langString")):
@@ -264,6 +273,8 @@ def _top(node: Top) -> str:
         extreme = _EXTREMES[size][most] if size is not None else "newest" if most else "oldest"
         # "the 3 oldest museums", but "the oldest of A or B"
         return f"the {number}{nth}{extreme} {'of ' if isinstance(node.set, Or | Named) else ''}{kind}"
+    if isinstance(quantity, Position):
+        return f"the {number}{nth}{quantity.side}ernmost {kind}"
     of = f"the {number}{nth if nth else ''}{kind}"
     words = quantity_words(quantity)
     if isinstance(quantity, DistanceTo):
@@ -305,6 +316,10 @@ def quantity_words(quantity: Quantity) -> str:
             return f"distance to {phrase(to)}"
         case SizeOf(size):
             return f"measured {size}"
+        case Converted(converted):
+            return quantity_words(converted)
+        case Position(side):
+            return "latitude" if side in (Side.NORTH, Side.SOUTH) else "longitude"
         case CountOf(_, counted):
             return f"number of {phrase(counted)}"
         case Arithmetic(operation, left, right):
@@ -340,6 +355,9 @@ def steps(plan: Plan) -> list[tuple[Node, str]]:
         case Exists(node):
             _take(node, found)
             last = "Say whether there is any."
+        case Every(node, within):
+            _take(node, found)
+            last = f"Say whether all of them are {restriction_words(within)}."
         case Values(quantity, node):
             _take(node, found)
             last = f"Give the {quantity_words(quantity)}."
@@ -349,6 +367,8 @@ def steps(plan: Plan) -> list[tuple[Node, str]]:
         case Aggregation(aggregate, quantity, node):
             _take(node, found)
             last = f"Give the {aggregate} of their {quantity_words(quantity)}."
+        case Difference(quantity, left, right, Operation.PER):
+            last = f"Divide the {quantity_words(quantity)} of {phrase(left)} by that of {phrase(right)}."
         case Difference(quantity, left, right):
             last = f"Subtract the {quantity_words(quantity)} of {phrase(right)} from that of {phrase(left)}."
         case Group(each, link, node, aggregate, measured):

@@ -24,7 +24,22 @@ __all__ = [
 
 _LISTED: Final = 10
 _IRREGULAR: Final = {"person": "people", "child": "children", "man": "men", "woman": "women"}
-_UNITS: Final = {"M": "m", "KiloM": "km", "KiloM2": "km²", "M2": "m²", "NUM": "", "KiloGM": "kg", "GM": "g"}
+_UNITS: Final = {
+    "M": "m",
+    "KiloM": "km",
+    "KiloM2": "km²",
+    "M2": "m²",
+    "NUM": "",
+    "KiloGM": "kg",
+    "GM": "g",
+    "MI": "mi",
+    "FT": "ft",
+    "YD": "yd",
+    "HA": "ha",
+    "AC": "acres",
+    "MI2": "mi²",
+    "FT2": "ft²",
+}
 _DATED: Final = ("date", "year", "day", "time")
 _PREPOSITIONS: Final = ("after", "at", "by", "for", "from", "in", "of", "on", "through", "to", "with")
 _VERBS: Final = {"has": "have", "is": "are", "does": "do"}

@@ -11,11 +11,11 @@ from sparql.ask.errors import PlanError
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.words import Token
 from sparql.ask.plan.checking import check_plan
-from sparql.ask.plan.nodes import Plan
+from sparql.ask.plan.nodes import Exists, List, Plan
 from sparql.ask.plan.typing import Typing
 from sparql.ask.plan.wording import sentences
-from sparql.ask.planning import answer_rules, set_rules, value_rules
 from sparql.ask.planning.chart import parse
+from sparql.ask.planning.grammar import answers, bounds, comparisons, counts, distances, ranks, sets, values
 from sparql.ask.planning.items import Item
 from sparql.ask.planning.lexical import lexical_items
 from sparql.ask.planning.planner import Candidate, Trace
@@ -24,7 +24,9 @@ from sparql.ask.planning.use import skipped_words, unused_words
 
 __all__ = ["EnumerationPlanner", "enumerate_plans", "unplanned_words"]
 
-_GRAMMARS = (set_rules.RULES, value_rules.RULES, answer_rules.RULES)
+_GRAMMARS = tuple(
+    part.RULES for part in (sets, bounds, distances, counts, comparisons, ranks, values, answers)
+)
 _KEPT = 8
 _SEARCH_S = 0.25
 _SKIPPED, _SURE = 0.3, 0.2
@@ -52,10 +54,12 @@ def enumerate_plans(linked: LinkedQuestion, context: Context) -> Sequence[Candid
     items = parse(len(linked.tokens), idle, lexical_items(linked, typing), partial(_combine, context))
     found: dict[Plan, float] = {}
     for item in items:
-        finished = answer_rules.finish(item.category, item.meaning)
+        finished = answers.finish(item.category, item.meaning)
         if finished is None:
             continue
         plan, more = finished
+        if linked.lists and isinstance(plan, Exists):
+            plan = List(plan.set)
         if item.cost + more < found.get(plan, 99.0) and _is_sound(plan, linked, typing):
             found[plan] = item.cost + more + _SKIPPED * skipped_words(plan, linked)
     ranked = sorted((Candidate(plan, cost) for plan, cost in found.items()), key=lambda one: one.cost)

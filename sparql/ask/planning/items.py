@@ -42,6 +42,14 @@ class Category(StrEnum):
     AGGREGATE = "aggregate"
     AGGREGATED = "aggregated"  # aggregate and property
     WORD = "word"
+    UNIT = "unit"
+    MANY_UNITS = "many units"  # how many kilometers
+    BEHIND = "behind"  # comparator behind its value
+    CLOSER = "closer"  # comparator of distances and what they are to
+    CLOSER_THAN = "closer than"
+    CLOSER_THAN_TO = "closer than to"
+    SAME = "same"  # the same kind of place, property or year
+    ALL = "all"
     QUESTION = "question"
     HAVING = "having"  # number and kind of related things
     WITHOUT = "without"
@@ -58,6 +66,7 @@ class Category(StrEnum):
     VALUES = "values"  # a quantity of a set
     FAR = "far"
     MUCH = "much"
+    TIMES = "times"  # how many times larger
     YEARS = "years"  # how many years between
     YEARS_FROM = "years from"  # how many years after something
     ANSWER = "answer"
@@ -73,16 +82,22 @@ class Head(StrEnum):
 
 @dataclass(frozen=True)
 class Noun:
-    """A set phrase; `pair` where it names several things with "and" or "or", `both` where all must hold."""
+    """A set phrase; `pair` where it names several things with "and" or "or", `both` where all must hold.
+    `every`: the pair is joined by "and".
+
+    `apart` is what a restriction leaves out: "in the same borough as X" is not said of X.
+    """
 
     node: Set
     types: Types = field(compare=False)
     head: Head
     pair: tuple[Set, ...] = ()
     both: bool = False
+    every: bool = False
     plural: bool = False
     prefixed: bool = False
     count: int | None = None
+    apart: Noun | None = None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from sparql.ask.linking.readings import (
     Reading,
     Superlative,
     TextValue,
+    UnitName,
     Word,
 )
 from sparql.ask.plan.nodes import Aggregate, Compare, Kind, Named, Op, Place, Related, Side, ValueOf
@@ -48,6 +49,7 @@ _CATEGORIES = {
     HowMuch: Category.HOW,
     Adjective: Category.ADJECTIVE,
     Aggregate: Category.AGGREGATE,
+    UnitName: Category.UNIT,
     Word: Category.WORD,
     Question: Category.QUESTION,
 }
@@ -85,6 +87,10 @@ def _items(reading: Reading, linked: LinkedQuestion, typing: Typing) -> Iterator
             before = linked.tokens[reading.start - 1].text if reading.start else ""
             noun = meaning.active or after == "of" or before in ("the", "a", "an", "their", "its", "s")
             yield Item(Category.PROPERTY, (meaning, noun), cost)
+        case UnitName(asked=True):
+            yield Item(Category.MANY_UNITS, meaning, cost)
+        case Comparator(behind=True):
+            yield Item(Category.BEHIND, meaning, cost)
         case _:
             yield Item(_CATEGORIES[type(meaning)], meaning, cost)
 

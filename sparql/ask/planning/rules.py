@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sparql.ask.errors import PlanError
-from sparql.ask.plan.nodes import And, Link, Named, PlaceLink, Related, Set, Top
+from sparql.ask.plan.nodes import And, Link, Minus, Named, Place, PlaceLink, Related, Set, Top
 from sparql.ask.plan.typing import Types, Typing, both
 from sparql.ask.planning.items import Category, Head, Item, Noun
 from sparql.ask.planning.quantities import Quantities
 
-__all__ = ["Context", "Made", "Rules", "conjoin", "restriction"]
+__all__ = ["Context", "Made", "Rules", "conjoin", "each_of", "has_rank", "restriction"]
 
 Made = tuple[Category, Any, float]
 """A category, a meaning, and what the rule adds to the cost."""
@@ -40,8 +40,11 @@ class Context:
         """Yield the links that the data has between things, though the question does not name one."""
         located = self.typing.located
         if (here is None or here & located) and (there is None or there & located):
-            for place in self.typing.containment(here, there):
+            places = self.typing.containment(here, there)
+            for place in places:
                 yield PlaceLink(place), UNSAID_PLACE
+            if not places and self.typing.crossing(here, there):
+                yield PlaceLink(Place.OVERLAPS), UNSAID_PLACE
         yield from self.quantities.links(here, there)
 
 
@@ -85,7 +88,17 @@ def conjoin(head: Noun, *others: Noun) -> Noun | None:
         parts += other.node.sets if isinstance(other.node, And) else (other.node,)
     if len(set(parts)) < len(parts):
         return None
-    return replace(head, node=And(tuple(parts)), types=types, pair=(), both=False)
+    node: Set = And(tuple(parts))
+    for other in others:
+        apart = other.apart
+        if apart is not None and (types is None or apart.types is None or types & apart.types):
+            node = Minus(node, apart.node)
+    return replace(head, node=node, types=types, pair=(), both=False)
+
+
+def each_of(of: Noun) -> tuple[Set, ...]:
+    """Return the things that a restriction is to each of: "near both X and Y"."""
+    return of.pair if of.both and of.pair else (of.node,)
 
 
 def has_rank(node: Set) -> bool:

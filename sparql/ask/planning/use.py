@@ -16,6 +16,7 @@ from typing import Any, Final
 from pyoxigraph import Literal, NamedNode
 
 from geo.measure.units import UNITS
+from sparql.ask.linking.forms import BEFORE
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.readings import (
     Adjective,
@@ -36,6 +37,7 @@ from sparql.ask.linking.readings import (
     Reading,
     Superlative,
     TextValue,
+    UnitName,
     Word,
 )
 from sparql.ask.linking.readings import Near as NearWord
@@ -47,16 +49,20 @@ from sparql.ask.plan.nodes import (
     Arithmetic,
     Compare,
     CompareTo,
+    Converted,
     Count,
     CountOf,
     Difference,
     DistanceTo,
     EarliestOf,
+    Every,
     Exists,
     Group,
+    Kind,
     Lacking,
     List,
     Minus,
+    Named,
     Near,
     Node,
     Op,
@@ -64,10 +70,15 @@ from sparql.ask.plan.nodes import (
     Place,
     PlaceLink,
     Plan,
+    Position,
     PropertyLink,
+    Related,
+    Set,
     Side,
     SideOf,
+    Size,
     SizeOf,
+    Table,
     Term,
     Top,
     ValueOf,
@@ -90,9 +101,50 @@ def unused_words(plan: Plan, linked: LinkedQuestion) -> list[Token]:
             used.update(range(reading.start, reading.end))
     if linked.tokens[0].text in ("who", "whom") and isinstance(plan, Values | Aggregation):
         return [linked.tokens[0]]
-    if linked.asks_whether and not facts.has(Exists):
+    if linked.asks_whether and not (facts.has(Exists, Every) or _is_choice(plan)):
         return [linked.tokens[0]]
+    missed = _other_things(plan, linked)
+    if missed:
+        return missed
     return [t for n, t in enumerate(linked.tokens) if n not in used and t.text not in linked.idle]
+
+
+def _is_choice(plan: Plan) -> bool:
+    """Whether a plan chooses of several named things: "Is X or Y older?" is answered by one of them."""
+    return isinstance(plan, List) and isinstance(plan.set, Top) and isinstance(plan.set.set, Or)
+
+
+def _other_things(plan: Plan, linked: LinkedQuestion) -> list[Token]:
+    """Return the words of "which museums", where a plan lists things of another kind."""
+    if not isinstance(plan, List | Values):
+        return []
+    opening = 1 if linked.tokens[0].text in BEFORE else 0
+    wanted = (Question.WHICH, Question.IN_WHICH)
+    asking = [r for r in linked.readings if r.start <= opening and r.meaning in wanted]
+    start = max((one.end for one in asking), default=0)
+    there = [one for one in linked.readings if one.start == start]
+    named = [one for one in there if one.cost <= min(other.cost for other in there)]
+    classes = {one.meaning.term.iri for one in named if isinstance(one.meaning, ClassName)}
+    if not start or not classes or not all(isinstance(one.meaning, ClassName) for one in named):
+        return []
+    heads = set(_heads(plan.set))
+    return [] if not heads or heads & classes else [linked.tokens[start]]
+
+
+def _heads(node: Set) -> Iterator[NamedNode | None]:
+    """Yield the classes that the members of a set are said to be of, None for a restriction alone."""
+    match node:
+        case Kind(term):
+            yield term.iri
+        case And(sets) | Or(sets):
+            for one in sets:
+                yield from _heads(one)
+        case Minus(kept) | Lacking(kept) | Top(kept):
+            yield from _heads(kept)
+        case Named():
+            return
+        case _:
+            yield None
 
 
 def skipped_words(plan: Plan, linked: LinkedQuestion) -> int:
@@ -136,7 +188,7 @@ class _Facts:
             case TextValue(_, value):
                 return any(isinstance(one, Compare) and one.value == value for one in self.parts)
             case Number() | DateValue() | Ordinal():
-                return self._value(meaning)
+                return self._value(meaning, linked)
             case Question():
                 return self._question(meaning, first=linked.opens(reading))
             case Word():
@@ -147,14 +199,17 @@ class _Facts:
     def _names(self, iri: NamedNode) -> bool:
         return any(isinstance(part, Term) and part.iri == iri for part in self.parts)
 
-    def _value(self, meaning: Number | DateValue | Ordinal) -> bool:
+    def _value(self, meaning: Number | DateValue | Ordinal, linked: LinkedQuestion) -> bool:
         if isinstance(meaning, Ordinal):
             return any(isinstance(one, Top) and one.first == meaning.number for one in self.parts)
         if isinstance(meaning, DateValue):
             wanted = {meaning.value.value, meaning.last.value if meaning.last else meaning.value.value}
             return any(isinstance(one, Literal) and one.value in wanted for one in self.parts)
-        factor = float(UNITS[meaning.unit].factor) if meaning.unit in UNITS else 1.0
-        wanted_numbers = [float(meaning.value), float(meaning.value) * factor]
+        # In "between 1 and 2 km" the unit is that of both.
+        others = [one.meaning for one in linked.readings if isinstance(one.meaning, Number)]
+        units = {meaning.unit} if meaning.unit else {other.unit for other in others}
+        factors = [1.0, *(float(UNITS[unit].factor) for unit in units if unit in UNITS)]
+        wanted_numbers = [float(meaning.value) * factor for factor in factors]
         numbers = [float(n) for n in map(_number, self.parts) if n is not None]
         return any(isclose(a, b, rel_tol=0.02) for a in wanted_numbers for b in numbers)
 
@@ -164,7 +219,7 @@ class _Facts:
                 return first
             case Question.HOW_MANY:
                 return self.has(Count, Group, Values, Difference)
-            case Question.HOW_MANY_YEARS:
+            case Question.HOW_MANY_YEARS | Question.HOW_MANY_TIMES:
                 return self.has(Difference)
             case Question.WHEN:
                 return self.has(Values)
@@ -173,7 +228,7 @@ class _Facts:
             case Question.HOW_MUCH | Question.HOW_LONG | Question.HOW:
                 return self.has(Values, Difference, Aggregation)
             case Question.YES_NO | Question.IS | Question.THERE:
-                return self.has(Exists, List, Count, Values, Group, Aggregation, Difference)
+                return self.has(Exists, Every, List, Count, Values, Group, Aggregation, Difference)
             case _:
                 return True
 
@@ -183,6 +238,10 @@ class _Facts:
                 return True
             case Word.OUTSIDE:
                 return self.has(Minus)
+            case Word.DATE:
+                return self.has(ValueOf, EarliestOf)
+            case Word.SAME:
+                return self.has(CompareTo) or sum(isinstance(p, Related) for p in self.parts) > 1
             case Word.NOT:
                 return self.has(Minus, Lacking) or Place.DISJOINT in self.parts
             case Word.EXCEPT:
@@ -192,20 +251,37 @@ class _Facts:
             case Word.OR:
                 return self.has(Or)
             case Word.BOTH:
-                return self.has(And)
+                return self.has(And) and not self.has(Or)
             case Word.PER:
-                return self.has(Group)
+                return self.has(Group, Every, Values, Table)
             case Word.ALL:
                 return not self.has(Exists)
+            case Word.THAN_TO:
+                return self.has(Arithmetic)
             case Word.THAN:
                 return self.has(Compare, CompareTo, Difference)
             case Word.BETWEEN:
-                return self.has(DistanceTo, Difference) or sum(isinstance(p, Compare) for p in self.parts) > 1
+                return self.has(DistanceTo, Difference, Or) or sum(map(_is_compared, self.parts)) > 1
             case Word.AND:
                 return (
                     self.has(And, Or, DistanceTo, Minus, Difference)
                     or sum(isinstance(p, Compare) for p in self.parts) > 1
                 )
+
+    def _is_in(self, unit: str) -> bool:
+        """Whether a value of the plan is given in a unit."""
+        units: set[str] = set()
+        for part in self.parts:
+            match part:
+                case Converted(_, wanted):
+                    units.add(wanted)
+                case DistanceTo() | SizeOf(Size.LENGTH):
+                    units.add("KiloM")
+                case SizeOf():
+                    units.add("KiloM2")
+                case ValueOf((*_, term)):
+                    units.add(term.unit)
+        return unit in units
 
     def _is_preposition(self, words: str) -> bool:
         """Whether "in" may be that of a property: "expertise in", "in France" as a text."""
@@ -220,14 +296,20 @@ class _Facts:
                 return bool(links & {meaning, _INVERSE.get(meaning, meaning)})
             case Side():
                 return any(isinstance(part, SideOf) and part.side is meaning for part in self.parts)
+            case UnitName(unit):
+                return self._is_in(unit)
             case On():
                 return PlaceLink(Place.WITHIN) in self.parts
             case NearWord():
                 return any(isinstance(part, Near) for part in self.parts)
             case Comparator(op):
+                if meaning.distant and not self.has(DistanceTo):
+                    return False
                 return self._compares(op, ranks=meaning.adjective is not None or meaning.dated)
             case More(op):
                 return any(isinstance(p, CountOf) for p in self.parts) and self._compares(op, ranks=True)
+            case Superlative(most, side=Side() as side):
+                return any(isinstance(p, Position) and p.side is side for p in self.parts)
             case Superlative(most):
                 if meaning.adjective is None and any(isinstance(p, Top) and p.count > 1 for p in self.parts):
                     return True
@@ -266,3 +348,7 @@ def _number(part: Any) -> Decimal | None:
         except InvalidOperation:
             return None
     return None
+
+
+def _is_compared(part: Any) -> bool:
+    return isinstance(part, Compare)

@@ -67,7 +67,7 @@ async def test_a_question_is_answered_in_its_own_terms(city: City, question: str
         ("Which museums are in Atlantis?", "Atlantis", "entity"),
         ("Which museums are only in Northside?", "only", "schema"),
         ("Is Green Park still in Northside?", "still", "schema"),
-        ("Are all museums in Northside?", "all", "schema"),
+        ("Are most museums in Northside?", "most", "schema"),
         ("Which museum is the third in Northside?", "third", "schema"),
     ],
 )
@@ -202,15 +202,6 @@ async def test_an_edited_query_is_run(city: City) -> None:
     assert result.answer == "Yes."
     with pytest.raises(AskError, match="either"):
         await asker.run()
-
-
-async def test_a_large_model_is_asked_where_nothing_parses_and_may_not_drop_a_word(city: City) -> None:
-    plan = {"op": "list", "set": {"op": "kind", "of": "museum"}}
-    model = RecordedModel([json.dumps(plan)] * 3, "full")
-    refused = await city.asker(model).ask("Which museum is the third in Northside?")
-    assert refused.answer is None
-    assert len(model.asked) == 3
-    assert "does not use: third, in, Northside" in model.asked[1][-1].content
 
 
 async def test_a_small_model_is_never_asked(city: City) -> None:

@@ -1,10 +1,11 @@
 """The loaded ontologies under their own IRIs, and entities under theirs, by content negotiation."""
 
 from collections.abc import Awaitable, Callable
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import pyoxigraph
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 from pyoxigraph import NamedNode, RdfFormat
 from starlette.requests import Request
 from starlette.responses import Response
@@ -30,6 +31,13 @@ def router(services: Services, *needs: Needed) -> APIRouter:
             known = ", ".join(sorted(name.value for name in services.schema.ontologies))
             raise UnknownResource(f"No ontology <{iri}> is loaded. There are: {known or 'none'}.")
         return _serialized(services, request, iri)
+
+    @routes.get("/entities", response_class=Response, tags=["entities"])
+    async def get_described(
+        request: Request, iri: Annotated[str, Query(description="Any IRI that the graph knows.")]
+    ) -> Response:
+        """What the graph says of an IRI, as the page, Turtle, JSON-LD or another RDF format."""
+        return await _described(services, request, iri)
 
     for name in services.schema.ontologies:
         routes.add_api_route(
@@ -62,20 +70,25 @@ def _of(services: Services, iri: str) -> Callable[[Request], Awaitable[Response]
 
 def _entity(services: Services) -> Callable[[Request, str], Awaitable[Response]]:
     async def get_entity(request: Request, name: str) -> Response:
-        try:
-            iri = NamedNode(services.settings.base_iri + name)
-        except ValueError as error:
-            raise UnknownResource(f"'{name}' cannot stand in an IRI ({error}), so nothing has it.") from error
-        if not any(True for _ in services.store.match(iri, None, None)):
-            raise UnknownResource(f"The graph knows nothing of <{iri.value}>.")
-        if (shown := page_of(request, iri.value)) is not None:
-            return shown
-        format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
-        async with services.readers.query(QueryRequest(f"DESCRIBE {iri}", format_)) as result:
-            body = b"".join([chunk async for chunk in result])
-        return Response(body, headers={"Content-Type": format_.content_type, "Vary": "Accept"})
+        return await _described(services, request, services.settings.base_iri + name)
 
     return get_entity
+
+
+async def _described(services: Services, request: Request, text: str) -> Response:
+    try:
+        iri = NamedNode(text)
+    except ValueError as error:
+        raise UnknownResource(f"'{text}' is no IRI ({error}), so nothing has it.") from error
+    places = ((iri, None, None), (None, None, iri), (None, iri, None))
+    if not any(True for place in places for _ in services.store.match(*place)):
+        raise UnknownResource(f"The graph knows nothing of <{iri.value}>.")
+    if (shown := page_of(request, iri.value)) is not None:
+        return shown
+    format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
+    async with services.readers.query(QueryRequest(f"DESCRIBE {iri}", format_)) as result:
+        body = b"".join([chunk async for chunk in result])
+    return Response(body, headers={"Content-Type": format_.content_type, "Vary": "Accept"})
 
 
 def _serialized(services: Services, request: Request, iri: str | None) -> Response:

@@ -138,6 +138,9 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     service = ReviewService(services)
     limit = services.settings.max_body_bytes
 
+    def acting(message: DecisionRequest) -> ReviewService:
+        return service.trial() if message.dry_run else service
+
     def select(message: Selection) -> tuple[list[NamedNode], int]:
         if (message.items is None) == (message.filter is None):
             raise InvalidBody([("items", "give either items or filter")])
@@ -185,12 +188,19 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     async def undo(request: Request, decision: str) -> dict[str, Any]:
         """Undo a decision on all of its items that were not decided again since."""
         message = await read_json(request, DecisionRequest, limit)
-        return await run_in_threadpool(service.undo, decision, reviewer(request, message), message.reason)
+        return await run_in_threadpool(
+            acting(message).undo, decision, reviewer(request, message), message.reason
+        )
 
     @routes.get("/review/{item}", dependencies=reads)
     async def get_item(item: str) -> dict[str, Any]:
         """One item, with existing entities that its names may mean."""
         return await run_in_threadpool(service.show, named_item(item))
+
+    @routes.get("/review/{item}/suggestions", dependencies=reads)
+    async def get_suggestions(item: str) -> dict[str, Any]:
+        """Corrections of a refused statement; each was tried, and the gate would accept it."""
+        return await run_in_threadpool(service.suggestions, named_item(item))
 
     @routes.post("/review/decisions", dependencies=decides, openapi_extra=body_schema(DecisionsRequest))
     async def post_decisions(request: Request) -> dict[str, Any]:
@@ -201,9 +211,9 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         def decide() -> dict[str, Any]:
             items, left = select(message)
             if message.correction is None:
-                decided = service.decide(message.decision, items, by, message.reason)
+                decided = acting(message).decide(message.decision, items, by, message.reason)
             else:
-                decided = service.correct(items, correction_of(message), by, message.reason)
+                decided = acting(message).correct(items, correction_of(message), by, message.reason)
             return {**decided.json(), "left": left}
 
         return await run_in_threadpool(decide)
@@ -240,9 +250,9 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         statements = None if given is None else [statement_of(one)[0] for one in given]
         by = reviewer(request, message)
         decided = await run_in_threadpool(
-            service.decide, "accept", [named_item(item)], by, message.reason, statements
+            acting(message).decide, "accept", [named_item(item)], by, message.reason, statements
         )
-        if decided.refused:
+        if decided.refused and not message.dry_run:
             return problem_response(
                 422,
                 "Statement does not conform",
@@ -258,7 +268,9 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         """Keep the statement out, or take it out; `reason` says why."""
         message = await read_json(request, DecisionRequest, limit)
         by = reviewer(request, message)
-        decided = await run_in_threadpool(service.decide, "reject", [named_item(item)], by, message.reason)
+        decided = await run_in_threadpool(
+            acting(message).decide, "reject", [named_item(item)], by, message.reason
+        )
         return decided.json()
 
     @routes.post("/review/{item}/reopen", dependencies=decides, openapi_extra=body_schema(DecisionRequest))
@@ -266,7 +278,9 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         """Take a decision back; what it accepted leaves the graph and waits again."""
         message = await read_json(request, DecisionRequest, limit)
         by = reviewer(request, message)
-        decided = await run_in_threadpool(service.decide, "reopen", [named_item(item)], by, message.reason)
+        decided = await run_in_threadpool(
+            acting(message).decide, "reopen", [named_item(item)], by, message.reason
+        )
         return decided.json()
 
     return routes

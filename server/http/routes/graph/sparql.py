@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from pyoxigraph import NamedNode
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from server.http.dataset_reading import DatasetReading, ReadVocabulary
 from server.http.reporting.warning_header import warning_of
 from server.http.streaming import ClientLeft, ResultResponse, while_connected
 from sparql.model.errors import MalformedRequest
-from sparql.protocol.description import DatasetFacts, describe_dataset, describe_service, write
-from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS, Format
+from sparql.protocol.description import describe_dataset, describe_service, write
+from sparql.protocol.formats import BY_NAME, FEATURE_FORMAT, GRAPH_FORMATS, RESULT_FORMATS, Format
 from sparql.protocol.negotiation import choose, first_known
 from sparql.protocol.requests import ProtocolRequest, read_request
 from sparql.rewriting.rewriter import Preparation, Rewriter
-from sparql.syntax.request_facts import Kind, facts_of
+from sparql.syntax.request_facts import Kind, QueryForm, facts_of
 from sparql.syntax.unknown_functions import unknown_function_message
 from sparql.workers.functions import load_aggregates, load_functions
-from sparql.workers.protocol import QueryService
+from sparql.workers.protocol import QueryService, StreamedResult
 from sparql.workers.result import QueryRequest
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ _CLIENT_CLOSED_REQUEST = 499
 # What these give differs between two runs at one revision.
 _VARYING = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID|BNODE)\s*\(")
 _VARYING_NAMES = ("NOW", "RAND", "UUID", "BNODE")
-_COUNT_TRIPLES = "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"
-_LIST_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT 1000"
 
 
 class QuerySettings(Protocol):
@@ -83,13 +82,16 @@ class Admitter(Protocol):
 
 
 def router(
-    services: QueryServices, updates: UpdateAnswerer | None = None, admission: Admitter | None = None
+    services: QueryServices,
+    updates: UpdateAnswerer | None = None,
+    admission: Admitter | None = None,
+    vocabulary: ReadVocabulary | None = None,
 ) -> APIRouter:
     """The routes of the endpoint; without ``updates`` it is read-only, without ``admission`` unguarded."""
     # The endpoint itself answers without the framework, whose import takes long.
     from fastapi import APIRouter
 
-    endpoint = Endpoint(services, updates, admission)
+    endpoint = Endpoint(services, updates, admission, vocabulary)
     routes = APIRouter(tags=["sparql"])
     for path in ("/sparql", "/query"):
         name = path.strip("/")
@@ -142,10 +144,12 @@ class Endpoint:
         services: QueryServices,
         updates: UpdateAnswerer | None,
         admission: Admitter | None = None,
+        vocabulary: ReadVocabulary | None = None,
     ) -> None:
         self._services = services
         self._updates = updates
         self._admission = admission
+        self._dataset = DatasetReading(services.readers, vocabulary)
 
     async def answer(self, request: Request) -> Response:
         """A query's answer, or the service description for a bare GET."""
@@ -208,11 +212,14 @@ class Endpoint:
                     if (warning := warning_of(found.warnings)) is not None:
                         headers["Warning"] = warning
                     return Response(None if request.method == "HEAD" else whole.body, headers=headers)
-            asked = _reader_request(found, format_, settings, preparation)
+            asked = _reader_request(found, _read_as(format_), settings, preparation)
             result = await while_connected(request, readers.open_query(asked))
         except ClientLeft:
             return Response(status_code=_CLIENT_CLOSED_REQUEST)
-        headers = _headers(result.format, None if tag is None else tag.at(result.revision))
+        headers = _headers(
+            FEATURE_FORMAT if format_ is FEATURE_FORMAT else result.format,
+            None if tag is None else tag.at(result.revision),
+        )
         messages = (
             *found.warnings,
             *(() if preparation is None else preparation.warnings),
@@ -220,17 +227,33 @@ class Endpoint:
         )
         if messages and (warning := warning_of(messages)) is not None:
             headers["Warning"] = warning
+        if format_ is FEATURE_FORMAT and request.method != "HEAD":
+            return await self._features(found, result, headers)
         body = None if request.method == "HEAD" else result.whole()
         if request.method != "HEAD" and body is None:
             return ResultResponse(readers, result, headers)
         readers.close_query(result)
         return Response(body, headers=headers)
 
+    async def _features(
+        self, found: ProtocolRequest, result: StreamedResult, headers: dict[str, str]
+    ) -> Response:
+        """The rows as GeoJSON; what is wrong with their columns is known from the first of them."""
+        # Shapely takes long to import, and few requests need it.
+        from sparql.protocol.feature_rows import begun, features_of
+
+        try:
+            pieces = await begun(features_of(cast("AsyncGenerator[bytes]", aiter(result)), found.geometry))
+        except BaseException:
+            self._services.readers.close_query(result)
+            raise
+        return ResultResponse(self._services.readers, result, headers, pieces)
+
     async def describe_service(self, request: Request) -> Response:
         """What the endpoint can do (SPARQL 1.1 Service Description, 2)."""
         format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
         endpoint = self._address("/sparql")
-        dataset = await self._dataset_facts()
+        dataset = await self._dataset.facts()
         triples = describe_service(
             endpoint,
             load_functions(),
@@ -246,21 +269,8 @@ class Endpoint:
             await self._admission.body(request)
         format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
         dataset_iri = self._address("/.well-known/void#dataset")
-        triples = describe_dataset(dataset_iri, self._address("/sparql"), await self._dataset_facts(), ())
+        triples = describe_dataset(dataset_iri, self._address("/sparql"), await self._dataset.facts())
         return Response(write(triples, format_), headers=_headers(format_, None))
-
-    async def _dataset_facts(self) -> DatasetFacts:
-        counted = await self._services.readers.solutions(_COUNT_TRIPLES)
-        listed = await self._services.readers.solutions(_LIST_GRAPHS)
-        return DatasetFacts(
-            int(counted["results"]["bindings"][0]["n"]["value"]),
-            tuple(
-                NamedNode(row["g"]["value"])
-                for row in listed["results"]["bindings"]
-                if row["g"]["type"] == "uri"
-            ),
-            empty_graphs=self._services.readers.knows_every_change,
-        )
 
     def _address(self, path: str) -> NamedNode:
         return NamedNode(self._services.settings.base_url.rstrip("/") + path)
@@ -269,7 +279,7 @@ class Endpoint:
 def _with_format(request: Request, found: ProtocolRequest) -> tuple[ProtocolRequest, Format]:
     """The format of the answer; the request gets a warning where it names only unknown ones."""
     form = facts_of(found.text).form
-    offers = GRAPH_FORMATS if form is not None and form.gives_graph else RESULT_FORMATS
+    offers = _offers(form)
     known = first_known(found.formats, offers)
     if known is not None:
         return found, known
@@ -281,6 +291,17 @@ def _with_format(request: Request, found: ProtocolRequest) -> tuple[ProtocolRequ
         # No query at all: the parser's complaint matters more than the format of an answer.
         return found, offers[0]
     return found, _chosen(request.headers.get("accept"), offers)
+
+
+def _read_as(format_: Format) -> Format:
+    """The format that the rows are read in."""
+    return BY_NAME["tsv"] if format_ is FEATURE_FORMAT else format_
+
+
+def _offers(form: QueryForm | None) -> tuple[Format, ...]:
+    if form is not None and form.gives_graph:
+        return GRAPH_FORMATS
+    return (*RESULT_FORMATS, FEATURE_FORMAT) if form is QueryForm.SELECT else RESULT_FORMATS
 
 
 @lru_cache(maxsize=256)
@@ -315,7 +336,13 @@ def _tag_of(found: ProtocolRequest, format_: Format) -> EntityTag | None:
     """None for a query that varies by itself."""
     if is_varying(found.text):
         return None
-    return EntityTag(found.text, format_, found.default_graphs, found.named_graphs, found.options.tag)
+    return EntityTag(
+        found.text,
+        format_,
+        found.default_graphs,
+        found.named_graphs,
+        found.options.tag + (found.geometry or ""),
+    )
 
 
 def is_varying(text: str) -> bool:

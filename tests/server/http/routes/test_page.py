@@ -2,9 +2,12 @@
 
 import httpx
 import pytest
+from pydantic import ValidationError
 
 from server.http.access.keys import Scope
+from server.http.routes.page import origin_of, web_files, with_tiles
 from server.runtime.context import Services
+from server.runtime.settings import Settings
 from tests.server.conftest import client_of
 
 ID = "https://w3id.org/urbankg/id/"
@@ -34,7 +37,8 @@ async def test_a_browser_gets_the_page_and_a_program_the_description(client: htt
         assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
         assert "<ukg-app>" in page.text
     described = await client.get("/", headers={"Accept": "application/json"})
-    assert (described.status_code, described.headers["location"]) == (303, "/openapi.json")
+    assert (described.status_code, described.headers["vary"]) == (200, "Accept, Accept-Encoding, Origin")
+    assert {"service-desc", "conformance", "data"} <= {link["rel"] for link in described.json()["links"]}
     assert (await client.get("/", headers={"Accept": "image/png"})).status_code == 406
 
 
@@ -62,6 +66,21 @@ async def test_an_iri_leads_browsers_to_the_page_and_others_to_triples(client: h
     assert unknown.status_code == 404
 
 
+async def test_any_iri_of_the_graph_is_described_and_others_are_not_found(client: httpx.AsyncClient):
+    class_ = {"iri": "https://w3id.org/urbankg/urban#Museum"}
+    turtle = await client.get("/entities", params=class_, headers={"Accept": "text/turtle"})
+    assert "museum" in turtle.text
+    linked = await client.get("/entities", params=class_, headers={"Accept": "application/ld+json"})
+    assert linked.headers["content-type"].startswith("application/ld+json")
+    page = await client.get("/entities", params=class_, headers={"Accept": "text/html"})
+    assert (page.status_code, page.headers["location"]) == (
+        303,
+        "/#/explore?iri=https%3A%2F%2Fw3id.org%2Furbankg%2Furban%23Museum",
+    )
+    for unknown in ("https://example.org/x", "javascript:alert(1)", "not an iri"):
+        assert (await client.get("/entities", params={"iri": unknown})).status_code == 404
+
+
 async def test_words_are_completed_from_their_start_first(client: httpx.AsyncClient):
     found = (await client.get("/suggest", params={"text": "mill"})).json()["suggestions"]
     assert [one["label"] for one in found][:3] == ["Millpond Park", "Old Mill", "Green Mill"]
@@ -87,7 +106,19 @@ async def test_classes_and_properties_are_completed_too(client: httpx.AsyncClien
 
 
 @pytest.mark.parametrize(
-    "path", ["/suggest", "/suggest?text=a&sort=up", "/features?box=1", "/features?iri=no", "/features?of=all"]
+    "path",
+    [
+        "/suggest",
+        "/suggest?text=a&sort=up",
+        "/features?box=1",
+        "/features?iri=no",
+        "/features?of=all",
+        "/features?bbox=1,2,3",
+        "/features?bbox=3,0,1,1",
+        "/features?bbox=nan,0,1,1",
+        f"/features?distance_from={ID}green-mill",
+        "/entities",
+    ],
 )
 async def test_what_cannot_be_understood_is_refused(client: httpx.AsyncClient, path: str):
     assert (await client.get(path)).status_code == 422
@@ -108,6 +139,30 @@ async def test_features_are_drawn_the_largest_first_and_simplified(client: httpx
     assert (unknown["numberMatched"], unknown["features"]) == (0, [])
     same = await client.get("/features", headers={"If-None-Match": answer.headers["etag"]})
     assert same.status_code == 304
+
+
+async def test_features_say_how_far_they_are_and_in_which_areas(client: httpx.AsyncClient):
+    named = {"iri": ID + "mill", "distance_from": ID + "millpond", "within": "true"}
+    found = (await client.get("/features", params=named)).json()["features"][0]["properties"]
+    assert (found["distance_m"], found["within"]) == (0.0, [])
+    borough = f"""<{ID}mill> <http://www.opengis.net/ont/geosparql#hasDefaultGeometry> <{ID}g> .
+        <{ID}g> a <http://www.opengis.net/ont/geosparql#Geometry> ; <http://www.opengis.net/ont/geosparql#asWKT>
+        "POINT (-73.972 40.7505)"^^<http://www.opengis.net/ont/geosparql#wktLiteral> ."""
+    gone = (
+        f"DELETE DATA {{ <{ID}mill> <http://www.opengis.net/ont/geosparql#hasDefaultGeometry> <{ID}mill-g> }}"
+    )
+    for path, body, kind in (
+        ("/update", gone, "application/sparql-update"),
+        ("/store?default", borough, "text/turtle"),
+    ):
+        answer = await client.post(path, content=body, headers={"Content-Type": kind})
+        assert answer.is_success, answer.text
+    found = (await client.get("/features", params=named)).json()["features"][0]["properties"]
+    assert found["within"] == [{"iri": ID + "millpond", "label": "Millpond Park"}]
+    inside = (await client.get("/features", params={"bbox": "-73.9721,40.7504,-73.9719,40.7506"})).json()
+    assert {one["id"] for one in inside["features"]} == {ID + "mill", ID + "millpond"}
+    outside = (await client.get("/features", params={"bbox": "10,40,11,41"})).json()
+    assert outside["features"] == []
 
 
 async def test_a_drawing_follows_the_graph(client: httpx.AsyncClient):
@@ -131,3 +186,21 @@ async def test_who_asks_is_told_what_they_may_do(client: httpx.AsyncClient, serv
     told = await client.get("/access", headers={"Authorization": f"Bearer {admin}"})
     assert told.json() == {"key": "Grace", "scopes": everything}
     assert (await client.get("/access", headers={"Authorization": "Bearer ukg_no"})).status_code == 401
+
+
+def test_tiles_are_named_in_the_page_and_allowed_by_its_policy_only_where_an_operator_chose_them() -> None:
+    index = web_files()["index.html"]
+    assert with_tiles(index, "", "") is index
+    told = with_tiles(index, "https://tiles.example:8443/{z}/{x}/{y}.png", 'A & "B" <b>').body.decode()
+    assert 'content="https://tiles.example:8443/{z}/{x}/{y}.png"' in told
+    assert "A &amp; &quot;B&quot; &lt;b&gt;" in told
+    assert origin_of("https://tiles.example:8443/{z}/{x}/{y}.png") == "https://tiles.example:8443"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["tiles", "https://tiles.example/", "https://a;script-src *.example/{z}/{x}/{y}", "javascript:{z}{x}{y}"],
+)
+def test_what_is_no_address_of_tiles_is_refused(address: str) -> None:
+    with pytest.raises(ValidationError, match="no address of tiles"):
+        Settings(tile_address=address)

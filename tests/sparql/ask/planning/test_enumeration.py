@@ -50,6 +50,39 @@ PLANS = {
     "Which museums except the Glass Museum are in Northside?": (
         "Take museums. Leave out those being Glass Museum. Keep those in Northside. List them."
     ),
+    "What is the area of Northside in square miles?": "Take Northside. Give the measured area.",
+    "Which boroughs have two or more museums?": (
+        "Take boroughs. Keep those with at least 2 museums. List them."
+    ),
+    "In which boroughs are there more than two museums?": (
+        "Take boroughs. Keep those with more than 2 museums. List them."
+    ),
+    "In which borough is there no museum?": "Take boroughs. Leave out those with museums. List them.",
+    "Which museum is closer to Green Park than the Glass Museum?": (
+        "Take museums. Keep those nearer to Green Park than Glass Museum. List them."
+    ),
+    "Which museums are closer to Green Park than to the Glass Museum?": (
+        "Take museums. Keep those nearer to Green Park than to Glass Museum. List them."
+    ),
+    "Which museums are within 1 km of both Green Park and the Glass Museum?": (
+        "Take museums. Keep those within 1 km of Green Park. "
+        "Keep those within 1 km of Glass Museum. List them."
+    ),
+    "Which museum is the northernmost?": "Take museums. Keep the one with the greatest latitude. List them.",
+    "Is Northside or Southside larger?": (
+        "Take Northside or Southside. Keep the one with the greatest measured area. List them."
+    ),
+    "How many times larger is Northside than Southside?": (
+        "Divide the measured area of Northside by that of Southside."
+    ),
+    "Are all museums in Northside?": "Take museums. Say whether all of them are in Northside.",
+    "Which museums are in the same borough as the Rail Museum?": (
+        "Take museums. Keep those in boroughs containing Rail Museum. "
+        "Leave out those being Rail Museum. List them."
+    ),
+    "Which boroughs are larger than 100 hectares?": (
+        "Take boroughs. Keep those larger than 1 km². List them."
+    ),
     "Which borough is the Rail Museum in?": "Take boroughs. Keep those containing Rail Museum. List them.",
 }
 
@@ -66,7 +99,7 @@ async def test_the_cheapest_plan_says_what_is_asked(city: City, question: str, s
     "question",
     [
         "Which museums are only in Northside?",
-        "Are all museums in Northside?",
+        "Are most museums in Northside?",
         "Which former museums are in Northside?",
         "Which tall museums are in Northside?",
         "Which museums will open in Northside?",

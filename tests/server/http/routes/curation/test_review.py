@@ -73,6 +73,53 @@ async def test_an_item_shows_span_reason_reply_and_what_it_may_mean(
     assert shown["seen"] == 1
 
 
+async def test_an_item_has_its_sentence_and_names_for_its_iris(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    item = await refused(client, model)
+    assert "".join(item["sentence"].values()) == "Bowne Hall opened in 1990 and closed in 1985."
+    assert item["sentence"]["quote"] == item["statement"]["evidence"]["quote"]
+    assert item["labels"][item["statement"]["predicate"]] == "closed"
+    assert item["violations"][0]["shape"] in item["labels"]
+
+
+async def test_corrections_are_suggested_only_if_the_gate_accepts_them(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    item = await refused(client, model)
+    found = (await client.get(f"/review/{item['id']}/suggestions")).json()["suggestions"]
+    assert [
+        (one["changes"], one["statement"]["object"]["value"]) for one in found if one["changes"] == "value"
+    ] == [("value", "1990")]
+    for one in found:
+        sent = {name: one["statement"][name] for name in ("subject", "predicate", "object")}
+        tried = await client.post(
+            f"/review/{item['id']}/accept", json={"statements": [sent], "dry_run": True}
+        )
+        assert tried.json()["refused"] == []
+    assert (await client.get("/review/nothing/suggestions")).status_code == 404
+
+
+async def test_a_dry_run_tells_what_a_decision_would_do_and_changes_nothing(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    item = await refused(client, model)
+    before = (await client.get("/healthz")).json()["revision"]
+    tried = (await client.post(f"/review/{item['id']}/accept", json={"dry_run": True})).json()
+    assert tried["refused"][0]["violations"][0]["message"] == item["violations"][0]["message"]
+    fits = {"statements": [mended(item, "1995")], "dry_run": True}
+    tried = (await client.post(f"/review/{item['id']}/accept", json=fits)).json()
+    assert [one["object"]["value"] for one in tried["added"]] == ["1995"]
+    assert (tried["decision"], tried["refused"]) == (None, [])
+    rejected = {"reason": "no", "dry_run": True}
+    assert (await client.post(f"/review/{item['id']}/reject", json=rejected)).json()["decision"] is None
+    many = {"decision": "accept", "filter": {}, "expect": 1, "dry_run": True}
+    assert len((await client.post("/review/decisions", json=many)).json()["refused"]) == 1
+    assert await years(client, item) == []
+    assert (await client.get(f"/review/{item['id']}")).json()["status"] == "open"
+    assert (await client.get("/healthz")).json()["revision"] == before
+
+
 async def test_an_unknown_item_is_not_found(client: httpx.AsyncClient):
     assert (await client.get("/review/nothing")).status_code == 404
     assert (await client.post("/review/nothing/accept", json={})).status_code == 404

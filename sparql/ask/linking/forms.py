@@ -1,0 +1,142 @@
+"""The form of a question: courtesies around it, statements to be confirmed, and the order of its words.
+
+"Could you tell me which ...", "..., right?" and "..., and which ones?" say what kind of answer is wanted. A
+question whose asking word comes late ("The museum is in which borough?") means the same with it first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final
+
+from extractors.english.quantities import unit_of
+from sparql.ask.linking.words import Token, english, tokens_of
+
+__all__ = ["ASKING", "AUXILIARIES", "BEFORE", "Form", "forms_of"]
+
+ASKING: Final = frozenset("what which who whom where when how".split())  # noqa: SIM905
+AUXILIARIES: Final = frozenset("is are was were do does did has have had can could will would".split())  # noqa: SIM905
+BEFORE: Final = frozenset("in of to on at by from through for with within inside near into".split())  # noqa: SIM905
+_DEGREES: Final = ("er", "est")
+
+
+@dataclass(frozen=True)
+class Form:
+    """The words to be linked, in the order that is tried.
+
+    `whether`: it is a statement that is to be confirmed. `lists`: of what it asks whether there is any, the
+    things are wanted.
+    """
+
+    tokens: Sequence[Token]
+    whether: bool = False
+    lists: bool = False
+
+
+def forms_of(question: str) -> Iterator[Form]:
+    """Yield the question without its courtesies, then with the asking word first, or a preposition last."""
+    form = _plain(tokens_of(question))
+    yield form
+    if form.whether:
+        return
+    order = _asking_first(form.tokens) or form.tokens
+    if order is not form.tokens:
+        yield replace(form, tokens=order)
+    if len(order) > 2 and order[0].text in BEFORE and order[1].text in ASKING:
+        # "Through which parks does it run?": "which parks does it run through?"
+        yield replace(form, tokens=[*order[1:], order[0]])
+
+
+def _plain(tokens: Sequence[Token]) -> Form:
+    phrases = _phrases()
+    rest, whether, lists = list(tokens), False, False
+    rest = _without_openings(rest, phrases["openings"])
+    for name in ("confirming", "listing"):
+        for phrase in phrases[name]:
+            size = len(phrase)
+            before = rest[-size - 1].text if len(rest) > size + 1 else ""
+            fits = before and before not in AUXILIARIES | BEFORE
+            if fits and tuple(t.text for t in rest[-size:]) == phrase:
+                rest = rest[:-size]
+                while rest and rest[-1].text in (",", "and"):
+                    rest.pop()
+                whether, lists = whether or name == "confirming", lists or name == "listing"
+                break
+    for phrase in phrases["claiming"]:
+        if len(rest) > len(phrase) and tuple(t.text for t in rest[: len(phrase)]) == phrase:
+            rest, whether = rest[len(phrase) :], True
+            break
+    rest = list(_without_fillers(rest, phrases["fillers"]))
+    while len(rest) > 1 and rest[-1].text == ",":
+        rest.pop()
+    asking = whether and not any(token.text in ASKING for token in rest)
+    return Form(_as_question(rest) if asking else rest, whether, lists)
+
+
+def _without_openings(tokens: list[Token], openings: Sequence[tuple[str, ...]]) -> list[Token]:
+    """Leave out "Could you tell me", where a question follows."""
+    while True:
+        texts = [token.text for token in tokens]
+        found = next((p for p in openings if len(texts) > len(p) + 1 and tuple(texts[: len(p)]) == p), None)
+        if found is None:
+            return tokens
+        tokens = tokens[len(found) :]
+        while len(tokens) > 1 and tokens[0].text == ",":
+            tokens = tokens[1:]
+
+
+def _without_fillers(tokens: Sequence[Token], fillers: Sequence[tuple[str, ...]]) -> Iterator[Token]:
+    n = 0
+    while n < len(tokens):
+        rest = tuple(token.text for token in tokens[n:])
+        found = next((p for p in fillers if rest[: len(p)] == p and len(tokens) > len(p)), None)
+        if found is not None and not (len(found) == 1 and tokens[n].capital and n):
+            n += len(found)
+        elif n and _stands_for_thing(tokens, n):
+            n += 1
+        else:
+            yield tokens[n]
+            n += 1
+
+
+def _stands_for_thing(tokens: Sequence[Token], n: int) -> bool:
+    """Whether a word only repeats what is there: "the older one", "a 3 km radius of"."""
+    text, before = tokens[n].raw, tokens[n - 1].text
+    following = tokens[n + 1].text if n + 1 < len(tokens) else ""
+    if text == "one":
+        return (before == "which" or before.endswith(_DEGREES)) and following not in ("of", "or", "and")
+    return text == "radius" and unit_of(before) is not None and following in ("of", "around", "from")
+
+
+def _as_question(tokens: Sequence[Token]) -> list[Token]:
+    """Return a statement as the question whether it holds: its auxiliary comes first."""
+    first = next((n for n, token in enumerate(tokens) if token.text in AUXILIARIES), None)
+    if first is None:
+        return [Token("does", "does", 0, 0), *tokens]
+    return [tokens[first], *tokens[:first], *tokens[first + 1 :]]
+
+
+def _asking_first(tokens: Sequence[Token]) -> list[Token] | None:
+    """Return the words with what follows the asking word first; None where it is first already."""
+    at = next((n for n, token in enumerate(tokens) if token.text in ASKING), None)
+    if at is None:
+        return None
+    if at and tokens[at - 1].text in BEFORE:
+        at -= 1
+    if at == 0:
+        return None
+    before = list(tokens[:at])
+    while before and before[-1].text in (",", "and"):
+        before.pop()
+    return [*tokens[at:], *before] if before else None
+
+
+@cache
+def _phrases() -> dict[str, list[tuple[str, ...]]]:
+    """The phrases of `english.toml`, the longest first."""
+    return {
+        name: sorted((tuple(phrase.split()) for phrase in listed), key=len, reverse=True)
+        for name, listed in english()["phrases"].items()
+    }

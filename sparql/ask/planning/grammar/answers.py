@@ -1,0 +1,317 @@
+"""Rules for whole questions: "Which ...?", "How many ...?", "Is ...?", "How far ...?"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from sparql.ask.errors import PlanError
+from sparql.ask.linking.readings import Comparator, Question, Word
+from sparql.ask.plan.nodes import (
+    Aggregate,
+    Aggregation,
+    And,
+    Count,
+    CountOf,
+    Difference,
+    DistanceTo,
+    Every,
+    Exists,
+    Group,
+    List,
+    Minus,
+    Named,
+    Near,
+    Op,
+    Operation,
+    Or,
+    Place,
+    PlaceLink,
+    Quantity,
+    Related,
+    Set,
+    SideOf,
+    Size,
+    SizeOf,
+    Top,
+    Values,
+)
+from sparql.ask.plan.typing import QuantityKind
+from sparql.ask.planning.items import Category as C
+from sparql.ask.planning.items import Head, Noun, Ranking
+from sparql.ask.planning.rules import Context, Made, Rules, conjoin
+
+__all__ = ["RULES", "finish"]
+
+RULES = Rules()
+_Much = tuple[Comparator | Noun, Noun | None]
+
+
+@RULES.rule(C.QUESTION, C.NOUN)
+def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
+    if of.pair and of.head is Head.NAME and question is Question.HOW_FAR and len(of.pair) == 2:
+        yield C.ANSWER, Values(DistanceTo(of.pair[1]), of.pair[0]), 0.0
+    elif of.both:
+        return
+    match question:
+        case Question.WHICH | Question.LIST | Question.WHO:
+            if not isinstance(of.node, Named):
+                yield (
+                    C.ANSWER,
+                    List(of.node),
+                    0.0 if of.head is Head.KIND or question is not Question.WHICH else 0.2,
+                )
+        case Question.IN_WHICH if of.head is Head.KIND:
+            yield C.IN_KIND, of, 0.0
+        case Question.WHERE:
+            yield from _where(context, of)
+        case Question.HOW_MANY:
+            if of.head is not Head.NAME:
+                yield C.ANSWER, Count(of.node), 0.0 if of.head is Head.KIND else 0.4
+        case Question.YES_NO:
+            yield from _yes_no(of)
+        case Question.HOW_FAR:
+            if isinstance(of.node, Named | Top):
+                yield C.FAR, of, 0.0
+        case Question.HOW_LONG:
+            yield C.ANSWER, Values(SizeOf(Size.LENGTH), of.node), 0.15
+
+
+def _where(context: Context, of: Noun) -> Iterator[Made]:
+    if of.head is Head.RESTRICTION:
+        # "Where is the festival held?": the places that a property gives.
+        if isinstance(of.node, Related) and of.types is not None and of.types & context.typing.located:
+            yield C.ANSWER, List(of.node), 0.1
+    elif context.related(PlaceLink(Place.CONTAINS), of.node) is not None:
+        yield C.ANSWER, List(Related(PlaceLink(Place.CONTAINS), of.node)), 0.0
+
+
+@RULES.rule(C.IN_KIND, C.NOUN)
+def _in_which(context: Context, kind: Noun, of: Noun) -> Iterator[Made]:
+    """ "In which borough is the oldest university?" """
+    around = context.related(PlaceLink(Place.CONTAINS), of.node)
+    found = conjoin(kind, around) if around is not None else None
+    if found is not None:
+        yield C.ANSWER, List(found.node), 0.0
+    for link, cost in (
+        context.quantities.links(kind.types, of.types) if of.head is not Head.RESTRICTION else ()
+    ):
+        related = context.related(link, of.node)
+        found = conjoin(kind, related) if related is not None else None
+        if found is not None:
+            yield C.ANSWER, List(found.node), cost - 0.5
+
+
+@RULES.rule(C.IN_KIND, C.RANKING)
+def _in_which_most(context: Context, kind: Noun, ranking: Ranking) -> Iterator[Made]:
+    """ "In which borough are the most parks?" """
+    if ranking.counted is None:
+        return
+    for link, cost in context.links(kind.types, ranking.counted.types):
+        node = Top(
+            kind.node, CountOf(link, ranking.counted.node), ranking.most, ranking.count or 1, ranking.first
+        )
+        yield C.ANSWER, List(node), cost - 0.4
+
+
+@RULES.rule(C.QUESTION, C.ALL)
+def _are_all(context: Context, question: Question, of: Noun) -> Iterator[Made]:
+    """ "Are all zoos in the Bronx?": where things are is known of all of them, other things are not"""
+    if question is not Question.YES_NO or not isinstance(of.node, And):
+        return
+    *kept, claim = of.node.sets
+    if isinstance(claim, Near | SideOf) or (isinstance(claim, Related) and isinstance(claim.link, PlaceLink)):
+        yield C.ANSWER, Every(And(tuple(kept)) if len(kept) > 1 else kept[0], claim), 0.0
+
+
+@RULES.rule(C.QUESTION, C.NOUN)
+def _choice(context: Context, question: Question, of: Noun) -> Iterator[Made]:
+    """ "Is X or Y older?" """
+    if question is Question.YES_NO and isinstance(of.node, Top) and isinstance(of.node.set, Or):
+        yield C.ANSWER, List(of.node), 0.0
+
+
+def _yes_no(of: Noun) -> Iterator[Made]:
+    if isinstance(of.node, And | Minus) and not (of.head is Head.KIND and of.prefixed):
+        yield C.ANSWER, Exists(of.node), 0.0
+
+
+@RULES.rule(C.QUESTION, C.MEMBER)
+def _is_member(context: Context, question: Question, node: And) -> Iterator[Made]:
+    if question is Question.IS:
+        yield C.ANSWER, Exists(node), 0.0
+
+
+@RULES.rule(C.QUESTION, C.QUESTION)
+def _is_there(context: Context, one: Question, other: Question) -> Iterator[Made]:
+    if other is Question.THERE and one in (Question.YES_NO, Question.HOW_MANY):
+        yield C.QUESTION, one, 0.0
+    if one is Question.LIST and other in (
+        Question.LIST,
+        Question.WHICH,
+        Question.WHERE,
+        Question.WHO,
+        Question.WHEN,
+        Question.HOW_MANY,
+    ):
+        yield C.QUESTION, other, 0.0
+
+
+@RULES.rule(C.QUESTION, C.VALUES)
+def _asked_value(context: Context, question: Question, values: Values) -> Iterator[Made]:
+    kind = context.typing.kind(values.quantity)
+    if (
+        (question is Question.WHEN and kind is not QuantityKind.NUMBER)
+        or (question in (Question.HOW_MANY, Question.HOW_MUCH) and kind is QuantityKind.NUMBER)
+        or question in (Question.WHICH, Question.LIST)
+    ):
+        yield C.ANSWER, values, 0.0
+
+
+@RULES.rule(C.QUESTION, C.AGGREGATED)
+def _asked_aggregate(context: Context, question: Question, found: tuple[Aggregate, Values]) -> Iterator[Made]:
+    if question in (Question.WHICH, Question.LIST, Question.HOW_MUCH):
+        aggregate, values = found
+        yield C.ANSWER, Aggregation(aggregate, values.quantity, values.set), 0.0
+
+
+@RULES.rule(C.QUESTION, C.ANSWER)
+def _told(context: Context, question: Question, answer: Any) -> Iterator[Made]:
+    if question is Question.LIST and isinstance(answer, Count):
+        yield C.ANSWER, answer, 0.0
+    elif question is Question.WHICH and isinstance(answer, Count | Values):
+        yield C.ANSWER, answer, 0.1
+
+
+@RULES.rule(C.QUESTION, C.EACH)
+def _each_listed(context: Context, question: Question, each: Noun) -> Iterator[Made]:
+    """ "List every museum in ...", "every" as "all" """
+    if question is Question.LIST:
+        yield C.ANSWER, List(each.node), 0.1
+
+
+@RULES.rule(C.ANSWER, C.EACH)
+def _per(context: Context, answer: Any, each: Noun) -> Iterator[Made]:
+    if isinstance(answer, Count) and isinstance(each.node, Named) is False:
+        link = PlaceLink(Place.CONTAINS)
+        try:
+            context.typing.with_link(link, context.typing.of(answer.set))
+        except PlanError:
+            return
+        yield C.ANSWER, Group(each.node, link, answer.set), 0.0
+
+
+@RULES.rule(C.EACH, C.ANSWER)
+def _each_first(context: Context, each: Noun, answer: Any) -> Iterator[Made]:
+    yield from _per(context, answer, each)
+
+
+@RULES.rule(C.QUESTION, C.COMPARATOR)
+def _how_much_more(context: Context, question: Question, comparator: Comparator) -> Iterator[Made]:
+    if question is Question.HOW_MUCH and comparator.adjective is not None:
+        yield C.MUCH, (comparator, None), 0.0
+    elif question is Question.HOW_MANY_TIMES and comparator.adjective and not comparator.adjective.age:
+        yield C.TIMES, (comparator, None), 0.0
+
+
+@RULES.rule(C.TIMES, C.NOUN)
+def _times_as_large(context: Context, much: _Much, of: Noun) -> Iterator[Made]:
+    """ "How many times larger is X than Y?" """
+    for category, made, cost in _more_of(context, much, of):
+        if category is C.MUCH:
+            yield C.TIMES, made, cost
+        else:
+            yield C.ANSWER, replace(made, operation=Operation.PER), cost
+
+
+@RULES.rule(C.TIMES, C.WORD)
+def _times_than(context: Context, much: _Much, word: Word) -> Iterator[Made]:
+    if word is Word.THAN and much[1] is not None:
+        yield C.TIMES, much, 0.0
+
+
+@RULES.rule(C.QUESTION, C.COMPARATOR)
+def _how_many_years_older(context: Context, question: Question, comparator: Comparator) -> Iterator[Made]:
+    if question is Question.HOW_MANY_YEARS and comparator.adjective is not None and comparator.adjective.age:
+        yield C.MUCH, (comparator, None), 0.0
+
+
+@RULES.rule(C.QUESTION, C.WORD)
+def _years_between(context: Context, question: Question, word: Word) -> Iterator[Made]:
+    if question is Question.HOW_MANY_YEARS and word is Word.BETWEEN:
+        yield C.YEARS, question, 0.0
+
+
+@RULES.rule(C.YEARS, C.VALUES)
+def _years_between_dates(context: Context, question: Question, values: Values) -> Iterator[Made]:
+    """ "How many years are between the opening of X and Y?" """
+    if isinstance(values.set, Or) and len(values.set.sets) == 2:
+        yield from _difference_of_dates(context, values.quantity, *values.set.sets)
+
+
+@RULES.rule(C.YEARS, C.NOUN)
+def _years_between_things(context: Context, question: Question, of: Noun) -> Iterator[Made]:
+    if of.head is Head.NAME and len(of.pair) == 2:
+        for quantity, cost in context.quantities.beginning(None):
+            yield C.ANSWER, Difference(quantity, *of.pair), cost + 0.1
+
+
+@RULES.rule(C.QUESTION, C.THAN)
+def _years_from(context: Context, question: Question, than: tuple[Any, ...]) -> Iterator[Made]:
+    if question is Question.HOW_MANY_YEARS:
+        yield C.YEARS_FROM, than[1], 0.0
+
+
+@RULES.rule(C.YEARS_FROM, C.VALUES)
+def _years_after(context: Context, of: Noun, values: Values) -> Iterator[Made]:
+    """ "How many years after X did Y open?" """
+    if isinstance(values.set, Named):
+        yield from _difference_of_dates(context, values.quantity, values.set, of.node)
+
+
+def _difference_of_dates(context: Context, quantity: Quantity, left: Set, right: Set) -> Iterator[Made]:
+    if context.typing.kind(quantity) is QuantityKind.DATE:
+        yield C.ANSWER, Difference(quantity, left, right), 0.0
+
+
+@RULES.rule(C.QUESTION, C.MORE_OF)
+def _how_many_more(context: Context, question: Question, more: tuple[Op, Noun]) -> Iterator[Made]:
+    """ "How many more museums does X have than Y?" """
+    if question is Question.HOW_MANY:
+        yield C.MUCH, (more[1], None), 0.0
+
+
+@RULES.rule(C.MUCH, C.NOUN)
+def _more_of(context: Context, much: _Much, of: Noun) -> Iterator[Made]:
+    what, left = much
+    if of.head is not Head.NAME or of.pair:
+        return
+    if left is None:
+        yield C.MUCH, (what, of), 0.0
+    elif isinstance(what, Noun):
+        for link, cost in context.links(left.types, what.types):
+            yield C.ANSWER, Difference(CountOf(link, what.node), left.node, of.node), cost - 0.4
+    elif what.adjective is not None:
+        for quantity, cost in context.quantities.of_adjective(what.adjective, left.types):
+            yield C.ANSWER, Difference(quantity, left.node, of.node), cost
+
+
+@RULES.rule(C.MUCH, C.WORD)
+def _more_than(context: Context, much: _Much, word: Word) -> Iterator[Made]:
+    if word is Word.THAN and much[1] is not None:
+        yield C.MUCH, much, 0.0
+
+
+def finish(category: C, meaning: Any) -> tuple[Any, float] | None:
+    """Return the plan of an item that spans the whole question, and what its form adds to the cost."""
+    if category is C.ANSWER:
+        return meaning, 0.0
+    if category is C.NOUN and meaning.head is not Head.NAME and not meaning.both:
+        return List(meaning.node), 0.3 if meaning.head is Head.KIND else 0.8
+    if category is C.VALUES:
+        return meaning, 0.1
+    if category is C.AGGREGATED:
+        aggregate, values = meaning
+        return Aggregation(aggregate, values.quantity, values.set), 0.1
+    return None

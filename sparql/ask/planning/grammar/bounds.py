@@ -1,0 +1,198 @@
+"""Rules for bounds of values: "before 1900", "between 10 and 20 m", "opened in 1909", "longer than 1 km"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from pyoxigraph import Literal
+
+from sparql.ask.errors import PlanError
+from sparql.ask.linking.readings import (
+    Adjective,
+    Comparator,
+    DateValue,
+    Measure,
+    Number,
+    PropertyName,
+    Word,
+)
+from sparql.ask.plan.nodes import (
+    And,
+    Compare,
+    Op,
+    Quantity,
+    Size,
+)
+from sparql.ask.plan.typing import QuantityKind, both
+from sparql.ask.planning.grammar.units import DECIMAL, converted, is_area
+from sparql.ask.planning.items import Bound, Head, Noun
+from sparql.ask.planning.items import Category as C
+from sparql.ask.planning.rules import Context, Made, Rules, restriction
+
+__all__ = ["RULES"]
+
+RULES = Rules()
+
+
+@RULES.rule(C.COMPARATOR, C.VALUE)
+def _bound(context: Context, comparator: Comparator, value: Number | DateValue) -> Iterator[Made]:
+    if isinstance(value, DateValue):
+        if comparator.dated or comparator.op is Op.EQUAL or comparator.adjective:
+            yield C.BOUND, Bound(_date_tests(comparator.op, value), True, adjective=comparator.adjective), 0.0
+        return
+    if not comparator.dated:
+        test = comparator.op, Literal(str(value.value), datatype=DECIMAL)
+        yield C.BOUND, Bound((test,), False, value.unit, value.words, comparator.adjective), 0.0
+
+
+def _date_tests(op: Op, value: DateValue) -> tuple[tuple[Op, Literal], ...]:
+    if value.last is None:
+        return ((op, value.value),)
+    match op:
+        case Op.EQUAL:
+            return (Op.AT_LEAST, value.value), (Op.AT_MOST, value.last)
+        case Op.LESS | Op.AT_LEAST:
+            return ((op, value.value),)
+        case _:
+            return ((op, value.last),)
+
+
+@RULES.rule(C.VALUE, C.BEHIND)
+def _bound_behind(context: Context, value: Number | DateValue, comparator: Comparator) -> Iterator[Made]:
+    """ "five or more" """
+    if isinstance(value, DateValue):
+        yield C.BOUND, Bound(_date_tests(comparator.op, value), True), 0.0
+    else:
+        yield from _bound(context, comparator, value)
+
+
+@RULES.rule(C.WORD, C.VALUE)
+def _year(context: Context, word: Word, value: Number | DateValue) -> Iterator[Made]:
+    """ "the year 1900" """
+    if word is Word.DATE and isinstance(value, DateValue):
+        yield C.VALUE, value, 0.0
+
+
+@RULES.rule(C.WORD, C.VALUE)
+def _between(context: Context, word: Word, value: Number | DateValue) -> Iterator[Made]:
+    if word is Word.BETWEEN:
+        yield C.BETWEEN, (value, False), 0.0
+
+
+@RULES.rule(C.BETWEEN, C.WORD)
+def _between_and(context: Context, between: tuple[Any, bool], word: Word) -> Iterator[Made]:
+    if word is Word.AND and not between[1]:
+        yield C.BETWEEN, (between[0], True), 0.0
+
+
+@RULES.rule(C.BETWEEN, C.VALUE)
+def _range(context: Context, between: tuple[Any, bool], last: Number | DateValue) -> Iterator[Made]:
+    first = between[0]
+    if isinstance(first, DateValue) and isinstance(last, DateValue):
+        tests = (Op.AT_LEAST, first.value), (Op.AT_MOST, last.last or last.value)
+        yield C.BOUND, Bound(tests, True), 0.0
+    elif isinstance(first, Number) and isinstance(last, Number) and between[1]:
+        low, high = (Literal(str(v.value), datatype=DECIMAL) for v in (first, last))
+        yield C.BOUND, Bound(((Op.AT_LEAST, low), (Op.AT_MOST, high)), False, last.unit, last.words), 0.0
+
+
+@RULES.rule(C.BOUND, C.WORD)
+def _bound_and(context: Context, bound: Bound, word: Word) -> Iterator[Made]:
+    if word is Word.AND:
+        yield C.BOUND_AND, bound, 0.0
+
+
+@RULES.rule(C.BOUND_AND, C.BOUND)
+def _two_bounds(context: Context, one: Bound, other: Bound) -> Iterator[Made]:
+    """ "after 1950 but before 1980" """
+    if one.dated is other.dated and other.adjective in (None, one.adjective):
+        yield C.BOUND, replace(one, tests=one.tests + other.tests), 0.0
+
+
+@RULES.rule(C.VALUE, C.ADJECTIVE)
+def _value_adjective(context: Context, value: Number | DateValue, adjective: Adjective) -> Iterator[Made]:
+    if isinstance(value, Number) and value.unit:
+        test = Op.EQUAL, Literal(str(value.value), datatype=DECIMAL)
+        yield C.BOUND, Bound((test,), False, value.unit, value.words, adjective), 0.0
+
+
+@RULES.rule(C.BOUND, C.ADJECTIVE)
+def _bound_adjective(context: Context, bound: Bound, adjective: Adjective) -> Iterator[Made]:
+    if bound.unit and bound.adjective is None:
+        yield C.BOUND, replace(bound, adjective=adjective), 0.0
+
+
+@RULES.rule(C.PROPERTY, C.BOUND)
+def _property_bound(context: Context, named: tuple[PropertyName, bool], bound: Bound) -> Iterator[Made]:
+    for quantity, cost in context.quantities.of_property(named[0], None):
+        yield from _compared(context, quantity, bound, cost)
+
+
+@RULES.rule(C.BOUND, C.PROPERTY)
+def _bound_property(context: Context, bound: Bound, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+    for made in _property_bound(context, named, bound):
+        yield made[0], made[1], made[2] + 0.05
+
+
+@RULES.rule(C.PROPERTY, C.VALUE)
+def _property_value(
+    context: Context, named: tuple[PropertyName, bool], value: Number | DateValue
+) -> Iterator[Made]:
+    for made in _bound(context, Comparator(Op.EQUAL), value):
+        for found in _property_bound(context, named, made[1]):
+            yield found[0], found[1], found[2] + 0.05
+
+
+@RULES.rule(C.MEASURE, C.BOUND)
+def _measure_bound(context: Context, measure: Measure, bound: Bound) -> Iterator[Made]:
+    if measure.size is not None:
+        yield from _compared(context, context.quantities.of_size(measure.size, None), bound, 0.1)
+
+
+@RULES.rule(C.NOUN, C.BOUND)
+def _set_bound(context: Context, of: Noun, bound: Bound) -> Iterator[Made]:
+    """ "bridges longer than 1 km", "museums older than 1900" """
+    if of.head is Head.RESTRICTION and not isinstance(of.node, And):
+        return
+    if bound.adjective is not None:
+        quantities = context.quantities.of_adjective(bound.adjective, of.types)
+    elif is_area(bound.unit):
+        # "parks of more than 100 hectares"
+        quantities = iter([(context.quantities.of_size(Size.AREA, of.types), 0.05)])
+    else:
+        return
+    for quantity, cost in quantities:
+        for _, made, more in _compared(context, quantity, bound, cost):
+            types = both(of.types, made.types)
+            if types is None or types:
+                sets = of.node.sets if isinstance(of.node, And) else (of.node,)
+                more_sets = made.node.sets if isinstance(made.node, And) else (made.node,)
+                yield C.NOUN, replace(of, node=And((*sets, *more_sets)), types=types), more
+
+
+def _compared(context: Context, quantity: Quantity, bound: Bound, cost: float) -> Iterator[Made]:
+    kind = context.typing.kind(quantity)
+    if (kind is QuantityKind.DATE) is not bound.dated and not (bound.adjective and bound.adjective.age):
+        return
+    if kind is QuantityKind.TEXT:
+        return
+    sets = []
+    for op, value in bound.tests:
+        bounding = value if bound.dated else converted(context, quantity, value, bound.unit)
+        if bounding is None:
+            return
+        sets.append(Compare(quantity, op, bounding))
+    try:
+        types = context.typing.having(quantity)
+    except PlanError:
+        return
+    yield C.NOUN, restriction(sets[0] if len(sets) == 1 else And(tuple(sets)), types), cost
+
+
+@RULES.rule(C.ADJECTIVE, C.BOUND)
+def _costs(context: Context, adjective: Adjective, bound: Bound) -> Iterator[Made]:
+    """ "weighs more than 20 g" """
+    if adjective.verb and bound.adjective is None:
+        yield C.BOUND, replace(bound, adjective=adjective), 0.0

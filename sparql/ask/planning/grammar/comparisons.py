@@ -1,0 +1,173 @@
+"""Rules for comparisons with another thing: "older than X", "opened before X did"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from pyoxigraph import Literal
+
+from sparql.ask.errors import PlanError
+from sparql.ask.linking.readings import (
+    Comparator,
+    PropertyName,
+    Word,
+)
+from sparql.ask.plan.nodes import (
+    Arithmetic,
+    Compare,
+    CompareTo,
+    DistanceTo,
+    Op,
+    Operation,
+    Quantity,
+    Top,
+    Values,
+)
+from sparql.ask.plan.typing import QuantityKind
+from sparql.ask.planning.items import Category as C
+from sparql.ask.planning.items import Head, Noun
+from sparql.ask.planning.rules import Context, Made, Rules, conjoin, restriction
+from sparql.model.vocabulary import XSD
+
+__all__ = ["RULES", "compared_to"]
+
+RULES = Rules()
+
+
+@RULES.rule(C.COMPARATOR, C.NOUN)
+def _than_set(context: Context, comparator: Comparator, of: Noun) -> Iterator[Made]:
+    """ "older than X", and behind a property "after X" """
+    if comparator.adjective is not None and of.pair and len(of.pair) == 2:
+        for quantity, cost in context.quantities.of_adjective(comparator.adjective, of.types):
+            yield C.NOUN, replace(of, node=Top(of.node, quantity, comparator.op is Op.MORE), pair=()), cost
+    elif of.head is Head.NAME and comparator.adjective is not None:
+        # Of the other things, other dates may say when they began.
+        types = None if comparator.adjective.age else of.types
+        for quantity, cost in context.quantities.of_adjective(comparator.adjective, types):
+            yield from compared_to(context, quantity, comparator.op, of, cost)
+    elif of.head is Head.NAME and comparator.dated and comparator.op is not Op.EQUAL:
+        yield C.THAN, (comparator.op, of, None), 0.0
+
+
+@RULES.rule(C.NOUN, C.COMPARATOR)
+def _pair_compared(context: Context, of: Noun, comparator: Comparator) -> Iterator[Made]:
+    if comparator.adjective is not None and len(of.pair) == 2:
+        yield from _than_set(context, comparator, of)
+
+
+@RULES.rule(C.COMPARATOR, C.VALUES)
+def _than_value(context: Context, comparator: Comparator, values: Values) -> Iterator[Made]:
+    """ "before X opened" """
+    if comparator.dated and context.typing.kind(values.quantity) is QuantityKind.DATE:
+        yield C.THAN, (comparator.op, Noun(values.set, None, Head.NAME), values.quantity), -0.1
+
+
+@RULES.rule(C.PROPERTY, C.THAN)
+def _property_than(
+    context: Context, named: tuple[PropertyName, bool], than: tuple[Any, ...]
+) -> Iterator[Made]:
+    op, of, quantity = than
+    for found, cost in context.quantities.of_property(named[0], None):
+        if quantity in (None, found) and context.typing.kind(found) is not QuantityKind.TEXT:
+            yield from compared_to(context, found, op, of, cost)
+
+
+@RULES.rule(C.COMPARATOR, C.NOUN)
+def _closer_to(context: Context, comparator: Comparator, to: Noun) -> Iterator[Made]:
+    """ "closer to X [than Y]" """
+    if comparator.distant and to.head is not Head.RESTRICTION:
+        yield C.CLOSER, (comparator.op, DistanceTo(to.node)), 0.0
+
+
+@RULES.rule(C.CLOSER, C.WORD)
+def _closer_than(context: Context, closer: tuple[Op, DistanceTo], word: Word) -> Iterator[Made]:
+    if word is Word.THAN:
+        yield C.CLOSER_THAN, closer, 0.0
+
+
+@RULES.rule(C.CLOSER, C.WORD)
+def _closer_than_to(context: Context, closer: tuple[Op, DistanceTo], word: Word) -> Iterator[Made]:
+    if word is Word.THAN_TO:
+        yield C.CLOSER_THAN_TO, closer, 0.0
+
+
+@RULES.rule(C.CLOSER_THAN_TO, C.NOUN)
+def _closer_to_one_than_other(context: Context, closer: tuple[Op, DistanceTo], to: Noun) -> Iterator[Made]:
+    """ "closer to X than to Y" """
+    if to.head is not Head.RESTRICTION:
+        between = Arithmetic(Operation.MINUS, closer[1], DistanceTo(to.node))
+        node = Compare(between, closer[0], Literal("0", datatype=XSD.decimal))
+        yield C.NOUN, restriction(node, context.typing.shaped), 0.0
+
+
+@RULES.rule(C.CLOSER_THAN, C.NOUN)
+def _closer_than_set(context: Context, closer: tuple[Op, DistanceTo], of: Noun) -> Iterator[Made]:
+    if of.head is Head.NAME:
+        yield from compared_to(context, closer[1], closer[0], of, 0.0)
+
+
+@RULES.rule(C.CLOSER, C.NOUN)
+def _closer_of_two(context: Context, closer: tuple[Op, DistanceTo], of: Noun) -> Iterator[Made]:
+    """ "Which is closer to X, Y or Z?" """
+    if of.head is Head.NAME and len(of.pair) == 2:
+        node = Top(of.node, closer[1], closer[0] is Op.MORE)
+        yield C.NOUN, replace(of, node=node, pair=()), 0.0
+
+
+@RULES.rule(C.NOUN, C.CLOSER)
+def _two_closer(context: Context, of: Noun, closer: tuple[Op, DistanceTo]) -> Iterator[Made]:
+    yield from _closer_of_two(context, closer, of)
+
+
+@RULES.rule(C.WORD, C.NOUN)
+def _same_kind(context: Context, word: Word, of: Noun) -> Iterator[Made]:
+    """ "the same borough" """
+    if word is Word.SAME and of.head is Head.KIND:
+        yield C.SAME, of, 0.0
+
+
+@RULES.rule(C.WORD, C.WORD)
+def _same_year(context: Context, word: Word, other: Word) -> Iterator[Made]:
+    if word is Word.SAME and other is Word.DATE:
+        yield C.SAME, other, 0.0
+
+
+@RULES.rule(C.WORD, C.PROPERTY)
+def _same_property(context: Context, word: Word, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+    if word is Word.SAME:
+        yield C.SAME, named[0], 0.0
+
+
+@RULES.rule(C.SAME, C.NOUN)
+def _same_as(context: Context, same: Noun | Word | PropertyName, of: Noun) -> Iterator[Made]:
+    """ "in the same borough as X", "in the same year as X", "with the same height as X" """
+    if of.head is not Head.NAME or of.pair:
+        return
+    if isinstance(same, Word):
+        yield C.THAN, (Op.EQUAL, of, None), 0.0
+    elif isinstance(same, PropertyName):
+        for quantity, cost in context.quantities.of_property(same, of.types):
+            yield from compared_to(context, quantity, Op.EQUAL, of, cost)
+    else:
+        for link, cost in context.links(same.types, of.types):
+            around = context.related(link, of.node)
+            found = conjoin(same, around) if around is not None else None
+            if found is not None:
+                yield C.NOUN, replace(found, head=Head.NAME, apart=of), cost - 0.6
+
+
+@RULES.rule(C.COMPARATOR, C.THAN)
+def _in_same(context: Context, comparator: Comparator, than: tuple[Any, ...]) -> Iterator[Made]:
+    """ "in the same year as" """
+    if comparator.dated and comparator.op is Op.EQUAL and than[0] is Op.EQUAL:
+        yield C.THAN, than, 0.0
+
+
+def compared_to(context: Context, quantity: Quantity, op: Op, of: Noun, cost: float) -> Iterator[Made]:
+    node = CompareTo(quantity, op, of.node)
+    try:
+        yield C.NOUN, restriction(node, context.typing.of(node)), cost
+    except PlanError:
+        return

@@ -1,0 +1,215 @@
+"""Rules for what is first in an order: "the three oldest", "the second largest", "the most parks"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from sparql.ask.errors import PlanError
+from sparql.ask.linking.readings import (
+    DateValue,
+    Derived,
+    Measure,
+    Number,
+    Ordinal,
+    PropertyName,
+)
+from sparql.ask.plan.nodes import (
+    And,
+    CountOf,
+    DistanceTo,
+    EarliestOf,
+    Kind,
+    Place,
+    PlaceLink,
+    Position,
+    PropertyLink,
+    Quantity,
+    Related,
+    Top,
+    ValueOf,
+)
+from sparql.ask.plan.typing import QuantityKind
+from sparql.ask.planning.items import Category as C
+from sparql.ask.planning.items import Head, Noun, Ranking
+from sparql.ask.planning.rules import Context, Made, Rules
+
+__all__ = ["ASSUMED_NEAREST", "RULES"]
+
+RULES = Rules()
+
+
+ASSUMED_NEAREST: Final = 5
+
+
+@RULES.rule(C.PROPERTY, C.RANKING)
+def _property_ranking(context: Context, named: tuple[PropertyName, bool], ranking: Ranking) -> Iterator[Made]:
+    """ "designed the most buildings" """
+    term = named[0].term
+    if ranking.counted is None or ranking.link is not None or not context.typing.is_thing(term.iri):
+        return
+    for inverse in (True, False):
+        if context.related(PropertyLink(term, inverse), ranking.counted.node) is not None:
+            yield C.RANKING, replace(ranking, link=PropertyLink(term, inverse)), 0.0
+
+
+@RULES.rule(C.PLACE, C.RANKING)
+def _place_ranking(context: Context, place: Place, ranking: Ranking) -> Iterator[Made]:
+    """ "runs through the most neighborhoods" """
+    if ranking.counted is not None and ranking.link is None and place is not Place.WITHIN:
+        yield C.RANKING, replace(ranking, link=PlaceLink(place)), 0.0
+
+
+@RULES.rule(C.ORDINAL, C.RANK)
+def _nth(context: Context, ordinal: Ordinal, rank: Ranking) -> Iterator[Made]:
+    yield C.RANK, replace(rank, first=ordinal.number), 0.0
+
+
+@RULES.rule(C.VALUE, C.RANK)
+def _number_ranked(context: Context, value: Number | DateValue, rank: Ranking) -> Iterator[Made]:
+    if isinstance(value, Number) and value.unit is None and value.value == int(value.value) > 0:
+        yield C.RANK, replace(rank, count=int(value.value)), 0.0
+
+
+@RULES.rule(C.RANK, C.VALUE)
+def _ranked_number(context: Context, rank: Ranking, value: Number | DateValue) -> Iterator[Made]:
+    yield from _number_ranked(context, value, rank)
+
+
+@RULES.rule(C.RANK, C.RANK)
+def _top_oldest(context: Context, one: Ranking, other: Ranking) -> Iterator[Made]:
+    """ "the top five oldest" """
+    if one.superlative and one.superlative.adjective is None and one.most and one.count:
+        yield C.RANK, replace(other, count=one.count), 0.0
+
+
+@RULES.rule(C.RANK, C.NOUN)
+def _ranked(context: Context, rank: Ranking, of: Noun) -> Iterator[Made]:
+    superlative = rank.superlative
+    # The oldest of one thing would be that thing.
+    alone = of.head is Head.NAME and not of.pair
+    if superlative is None or of.head is Head.RESTRICTION or (alone and not superlative.distance):
+        return
+    if superlative.distance:
+        if (of.head is Head.NAME and not of.pair) or isinstance(of.node, Top):
+            yield C.RANKING, replace(rank, quantity=DistanceTo(of.node)), 0.0
+        else:
+            yield C.NEAREST, (rank, of), 0.0
+    elif superlative.adjective is not None:
+        for quantity, cost in context.quantities.of_adjective(superlative.adjective, of.types):
+            yield from _top(context, rank, quantity, of, cost)
+    elif superlative.side is not None:
+        yield from _top(context, rank, Position(superlative.side), of, 0.0)
+    elif superlative.dated:
+        for quantity, cost in context.quantities.beginning(of.types):
+            yield from _top(context, rank, quantity, of, cost + 0.1)
+    if (
+        superlative.adjective is None
+        and superlative.side is None
+        and not superlative.dated
+        and not superlative.distance
+        and of.head is Head.KIND
+    ):
+        yield C.RANKING, replace(rank, counted=of), 0.0
+
+
+@RULES.rule(C.NOUN, C.RANK)
+def _ranked_behind(context: Context, of: Noun, rank: Ranking) -> Iterator[Made]:
+    """ "Which museum is the oldest?" """
+    if (
+        rank.superlative
+        and (rank.superlative.adjective or rank.superlative.dated or rank.superlative.side)
+        and of.head is not Head.RESTRICTION
+    ):
+        for made in _ranked(context, rank, of):
+            yield made[0], made[1], made[2] + 0.05
+
+
+@RULES.rule(C.RANK, C.PROPERTY)
+def _rank_property(context: Context, rank: Ranking, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+    """ "the highest population" """
+    if rank.superlative is not None and not rank.superlative.distance:
+        for quantity, cost in context.quantities.of_property(named[0], None):
+            kind = context.typing.kind(quantity)
+            if kind is QuantityKind.NUMBER or (kind is QuantityKind.DATE and rank.superlative.dated):
+                yield C.RANKING, replace(rank, quantity=quantity), cost
+
+
+@RULES.rule(C.PROPERTY, C.RANK)
+def _property_rank(context: Context, named: tuple[PropertyName, bool], rank: Ranking) -> Iterator[Made]:
+    """ "opened first" """
+    if rank.superlative is not None and rank.superlative.dated:
+        yield from _rank_property(context, rank, named)
+
+
+@RULES.rule(C.RANK, C.MEASURE)
+def _rank_measure(context: Context, rank: Ranking, measure: Measure) -> Iterator[Made]:
+    if measure.size is not None and rank.superlative and not rank.superlative.distance:
+        yield C.RANKING, replace(rank, quantity=context.quantities.of_size(measure.size, None)), 0.1
+
+
+@RULES.rule(C.NOUN, C.RANKING)
+def _ranked_by(context: Context, of: Noun, ranking: Ranking) -> Iterator[Made]:
+    if of.head is Head.RESTRICTION or (of.head is Head.NAME and not of.pair):
+        return
+    # The nearest noun is meant: "in the borough with the most museums".
+    last = of.node.sets[-1] if isinstance(of.node, And) else None
+    far = 0.1 if isinstance(last, Related) and isinstance(last.to, Kind) else 0.0
+    if ranking.quantity is not None:
+        yield from _top(context, ranking, ranking.quantity, of, far)
+    elif ranking.counted is not None:
+        named = ((ranking.link, 0.4),) if ranking.link is not None else None
+        for link, cost in named or context.links(of.types, ranking.counted.types):
+            yield from _top(context, ranking, CountOf(link, ranking.counted.node), of, cost + far - 0.4)
+
+
+@RULES.rule(C.RANKING, C.NOUN)
+def _ranking_of(context: Context, ranking: Ranking, of: Noun) -> Iterator[Made]:
+    if ranking.quantity is not None and of.head is Head.KIND:
+        yield from _top(context, ranking, ranking.quantity, of, 0.1)
+
+
+@RULES.rule(C.NEAREST, C.NOUN)
+def _nearest_to(context: Context, nearest: tuple[Ranking, Noun], to: Noun) -> Iterator[Made]:
+    rank, of = nearest
+    if to.head is not Head.RESTRICTION and of.head is Head.KIND:
+        yield from _top(context, rank, DistanceTo(to.node), of, 0.0 if to.head is Head.NAME else 0.1)
+
+
+def _top(context: Context, rank: Ranking, quantity: Quantity, of: Noun, cost: float) -> Iterator[Made]:
+    count = rank.count or of.count or 1
+    if count == 1 and of.plural and isinstance(quantity, DistanceTo) and rank.first == 1 and not rank.most:
+        count = ASSUMED_NEAREST
+    node = Top(of.node, quantity, rank.most, count, rank.first)
+    try:
+        yield C.NOUN, replace(of, node=node, types=context.typing.of(node), pair=(), count=None), cost
+    except PlanError:
+        return
+
+
+@RULES.rule(C.NOUN, C.PROPERTY)
+def _ranked_to(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+    """ "the first line to open" """
+    node = of.node
+    if isinstance(node, Top) and isinstance(node.quantity, EarliestOf | ValueOf):
+        terms = node.quantity.properties if isinstance(node.quantity, EarliestOf) else node.quantity.path
+        if named[0].term in terms:
+            yield C.NOUN, replace(of, node=replace(node, quantity=ValueOf((named[0].term,)))), 0.0
+
+
+@RULES.rule(C.NOUN, C.MEASURE)
+def _ranked_by_size(context: Context, of: Noun, measure: Measure) -> Iterator[Made]:
+    """ "the largest park by area" """
+    quantity = of.node.quantity if isinstance(of.node, Top) else None
+    sizes = [getattr(quantity, "size", None), getattr(quantity, "measured", None)]
+    if measure.size is not None and measure.size in sizes:
+        yield C.NOUN, of, 0.0
+
+
+@RULES.rule(C.RANK, C.DERIVED)
+def _rank_derived(context: Context, rank: Ranking, derived: Derived) -> Iterator[Made]:
+    """ "the smallest volume" """
+    if rank.superlative is not None and not rank.superlative.distance:
+        for quantity, cost in context.quantities.derived(derived, None):
+            yield C.RANKING, replace(rank, quantity=quantity), cost
