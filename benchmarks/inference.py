@@ -1,7 +1,7 @@
 """Time and memory of inferring everything anew: `make inference`.
 
-A graph of things with one class each, in chains of ten by a transitive property with an inverse, in a store on disk.
-Each size is measured in a process of its own, so that its peak of memory is its own.
+A graph of things with one class each, in chains of ten by a transitive property with an inverse, in a store
+on disk. Each size is measured in a process of its own, so that its peak of memory is its own.
 """
 
 from __future__ import annotations

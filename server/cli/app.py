@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "shapes": "server.cli.commands_rules:shapes_made",
     "review": "server.cli.curation.commands_review:review_app",
     "held": "server.cli.curation.commands_held:held_app",
+    "gaps": "server.cli.curation.commands_gaps:gaps_app",
     "proposals": "server.cli.curation.commands_proposals:proposals_app",
     "entity": "server.cli.curation.commands_entities:entity_app",
     "jobs": "server.cli.text.commands_jobs:jobs_app",

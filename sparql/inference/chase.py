@@ -68,8 +68,8 @@ class Chase:
     def complete(self, triples: Iterable[Triple], write: Callable[[set[Triple]], None]) -> None:
         """Draw what follows from these triples, together with all others, and is not in the graph yet.
 
-        It is written in portions of `PORTION`, to the graph that is read; what is still to be followed waits in a
-        file where it is more. So the memory needed does not grow with the number of conclusions.
+        It is written in portions of `PORTION`, to the graph that is read; what is still to be followed
+        waits in a file where it is more. So the memory needed does not grow with the number of conclusions.
         """
         added = TripleIndex()
         rules = Rules(Overlay(self._before, added))
@@ -107,8 +107,8 @@ class Chase:
         rules: Rules,
         on_new: Callable[[], None] = lambda: None,
     ) -> None:
-        # Conclusions are added to the graph while it is read. What a reading misses of them is joined when the
-        # conclusion itself is followed.
+        # Conclusions are added to the graph while it is read. What a reading misses of them is joined when
+        # the conclusion itself is followed.
         while waiting:
             triple = waiting.pop()
             for conclusion in self._conclusions(rules, triple):

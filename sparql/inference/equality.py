@@ -1,9 +1,9 @@
 """Equality, as the rules of materialized inference need it: owl:sameAs and inverse functional properties.
 
-The rules are those of OWL 2 Profiles, 4.3: eq-sym, eq-trans, eq-rep-s, eq-rep-p, eq-rep-o and prp-ifp. Each of two
-equal things gets the statements of the other. No thing is said to be the same as itself (eq-ref). Functional
-properties make nothing equal (prp-fp): two values are a contradiction, which shapes judge. No thing gets a blank node
-as its type; what membership in it leads to follows for the equal things by itself.
+The rules are those of OWL 2 Profiles, 4.3: eq-sym, eq-trans, eq-rep-s, eq-rep-p, eq-rep-o and prp-ifp. Each
+of two equal things gets the statements of the other. No thing is said to be the same as itself (eq-ref).
+Functional properties make nothing equal (prp-fp): two values are a contradiction, which shapes judge. No
+thing gets a blank node as its type; what membership in it leads to follows for the equal things by itself.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Restrictions and property chains, as the rules of materialized inference need them.
 
-The rules are those of OWL 2 Profiles, 4.3: cls-svf1, cls-svf2, cls-hv1, cls-hv2 and prp-spo2, with cax-sco and
-cax-eqc1/2 for classes without a name. Membership in such a class is worked out where it is needed and is never
-stored, so that no thing gets a blank node as its type.
+The rules are those of OWL 2 Profiles, 4.3: cls-svf1, cls-svf2, cls-hv1, cls-hv2 and prp-spo2, with cax-sco
+and cax-eqc1/2 for classes without a name. Membership in such a class is computed where it is needed and is
+never stored, so that no thing gets a blank node as its type.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ AXIOMS = frozenset((_ON_PROPERTY, _HAS_VALUE, _SOME_VALUES, _CHAIN, *_LIST))
 
 @dataclass(frozen=True)
 class _Restriction:
-    """What a class says about the values of one property; `fillers` are classes of which one value must be."""
+    """What a class says about the values of one property; a value must be in one of `fillers`."""
 
     property: NamedNode
     values: tuple[Term, ...]
@@ -278,12 +278,11 @@ class Expressions:
             yield ()
         if cell in seen or not isinstance(cell, NamedNode | BlankNode):
             return
-        for first in self._source.match(cell, RDF.first, None):
-            for rest in (
-                self._source.match(cell, RDF.rest, None) if isinstance(first.object, NamedNode) else ()
-            ):
-                for steps in self._lists(rest.object, seen | {cell}):
-                    yield (first.object, *steps)  # type: ignore[misc]
+        for first in (one.object for one in self._source.match(cell, RDF.first, None)):
+            if isinstance(first, NamedNode):
+                for rest in self._source.match(cell, RDF.rest, None):
+                    for steps in self._lists(rest.object, seen | {cell}):
+                        yield (first, *steps)
 
     def _heads(self, cell: Term) -> Iterator[Term]:
         """A cell of a list and those from which it is reached."""

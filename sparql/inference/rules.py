@@ -2,9 +2,9 @@
 
 They are the rules of OWL 2 RL (OWL 2 Profiles, 4.3) about subclasses (cax-sco, scm-sco), subproperties
 (prp-spo1, scm-spo), inverses (prp-inv1, prp-inv2), symmetric (prp-symp) and transitive properties (prp-trp),
-equivalent classes and properties (scm-eqc1, scm-eqp1), and those of `sparql.inference.expressions` and
-`sparql.inference.equality`. Axioms are triples of the graph like all others, so a change of them is an ordinary
-change.
+equivalent classes and properties (scm-eqc1, scm-eqp1), and those of `sparql.inference.expressions`
+and `sparql.inference.equality`. Axioms are triples of the graph like all others, so a change of them is an
+ordinary change.
 
 Domains and ranges are left out: a type that follows from using a property would satisfy any shape that
 requires it. Trivial conclusions, such as a class below itself, are not drawn.
@@ -176,9 +176,8 @@ class Rules:
                 yield Triple(subject, _TYPE, upper)
             if class_.in_expressions:
                 yield from self._expressions.of_membership(subject, value)
-        if isinstance(subject, BlankNode) or isinstance(value, BlankNode):
-            if predicate in (_SUBCLASS, _SAME_CLASS):
-                yield from self._expressions.of_axiom(triple)
+        if predicate in (_SUBCLASS, _SAME_CLASS) and BlankNode in (type(subject), type(value)):
+            yield from self._expressions.of_axiom(triple)
         if not isinstance(subject, NamedNode):
             return
         if predicate == _TYPE:

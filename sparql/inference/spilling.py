@@ -34,7 +34,7 @@ class SpillingStack:
         if not self._top and self._file is not None:
             start = self._starts.pop()
             self._file.seek(start)
-            self._top = pickle.load(self._file)  # noqa: S301 written by this object
+            self._top = pickle.load(self._file)
             self._file.truncate(start)
         return self._top.pop()
 

@@ -1,8 +1,9 @@
 """What follows from a set of triples, by the rules as written, round after round until nothing is new.
 
-Made apart from the code under test: it knows no deltas, no deletion and no order, only whole sets. The rules are
-those of the tables of OWL 2 Profiles, 4.3, under the names that they have there. Types that are blank nodes take
-part in the rounds, as there, and are left out of the result: membership in a class without a name is not stored.
+Made apart from the code under test: it knows no deltas, no deletion and no order, only whole sets. The
+rules are those of the tables of OWL 2 Profiles, 4.3, under the names that they have there. Types that are
+blank nodes take part in the rounds, as there, and are left out of the result: membership in a class without
+a name is not stored.
 """
 
 from __future__ import annotations

@@ -47,6 +47,7 @@ interface Options {
   json?: unknown;
   form?: Record<string, string>;
   turtle?: string;
+  file?: { type: string; content: Blob };
   accept?: string;
   signal?: AbortSignal;
 }
@@ -62,6 +63,9 @@ async function send(path: string, options: Options = {}): Promise<Response> {
   } else if (options.turtle !== undefined) {
     headers["Content-Type"] = "text/turtle";
     body = options.turtle;
+  } else if (options.file) {
+    headers["Content-Type"] = options.file.type;
+    body = options.file.content;
   } else if (options.form) {
     body = new URLSearchParams(options.form);
   }
@@ -88,6 +92,11 @@ export async function ask(path: string, options: Options = {}): Promise<any> {
 /** Ask for text in a format. Throws `Problem`. */
 export async function text(path: string, options: Options): Promise<string> {
   return (await send(path, options)).text();
+}
+
+/** Send a file. Throws `Problem`. */
+export function upload(path: string, type: string, content: Blob): Promise<any> {
+  return ask(path, { file: { type, content } });
 }
 
 /** Run a SPARQL SELECT or ASK query. Throws `Problem`. */

@@ -2,6 +2,7 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import { ask, rows } from "./api";
+import { areMany, start } from "./jobs";
 import { inWords, isIri, kindOf, learn, nameOf, note, TYPE, vocabulary, type Kind } from "./names";
 import { entityAddress, plain, Screen, statement, type Statement, type Violation } from "./screen";
 
@@ -158,7 +159,7 @@ class TextScreen extends Screen {
     if (this.stored) {
       this.stored = null;
       this.text = this.source = "";
-      location.hash = "#/text";
+      if (this.parameters.get("id")) location.hash = "#/text";
     }
     this.requestUpdate();
     void this.updateComplete.then(() => this.querySelector<HTMLTextAreaElement>("#text")?.focus());
@@ -167,6 +168,11 @@ class TextScreen extends Screen {
   private async drop(files: FileList | null | undefined): Promise<void> {
     const file = files?.[0];
     if (!file) return;
+    if (areMany([...files!])) {
+      const job = await this.run("Sending the texts…", () => start([...files!]));
+      if (job) location.hash = `#/text?job=${job.id}`;
+      return;
+    }
     const text = await file.text();
     if (text.includes("\u0000") || text.includes("\uFFFD")) {
       this.problem = `“${file.name}” is not text that I can read. Nothing was stored.`;
@@ -179,6 +185,8 @@ class TextScreen extends Screen {
   }
 
   protected override render(): unknown {
+    const job = this.parameters.get("job");
+    if (job) return html`<ukg-job .job=${job} .may=${this.may("extract")}></ukg-job>`;
     return this.outcome ? this.judged(this.outcome) : this.entry();
   }
 
@@ -193,17 +201,18 @@ class TextScreen extends Screen {
         @drop=${(event: DragEvent) => (event.preventDefault(), void this.drop(event.dataTransfer?.files))}>
         <div class="in stack">
           <label class="hide" for="text">The text</label>
-          <textarea id="text" class="quote" rows="10" required placeholder="Paste a text, or drop a file here" .value=${this.text}
+          <textarea id="text" class="quote" rows="10" required placeholder="Paste a text, or drop files here: texts, JSON lines or CSV" .value=${this.text}
             @input=${(event: Event) => (this.text = (event.target as HTMLTextAreaElement).value)}
             @keydown=${(event: KeyboardEvent) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void this.submit(false)}></textarea>
           <div class="row">
             <label class="field grow">Where it comes from<input id="source" .value=${this.source} autocomplete="off" placeholder="An address or a title" @input=${(event: Event) => (this.source = (event.target as HTMLInputElement).value)} /></label>
-            <label class="btn file">Choose a file<input class="hide" type="file" accept="text/*,.txt,.md" @change=${(event: Event) => void this.drop((event.target as HTMLInputElement).files)} /></label>
+            <label class="btn file">Choose files<input class="hide" type="file" multiple accept="text/*,.txt,.md,.csv,.json,.jsonl,.ndjson" @change=${(event: Event) => void this.drop((event.target as HTMLInputElement).files)} /></label>
             <button class="btn main" ?disabled=${this.working !== ""}>Read it <kbd class="wide">Ctrl ↵</kbd></button>
           </div>
         </div>
       </form>
       ${this.earlier()}
+      <details class="card" @toggle=${() => void import("./relate")}><summary>Compare two geometries <span class="small faint">how one lies to the other</span></summary><ukg-relate></ukg-relate></details>
     </div>`;
   }
 

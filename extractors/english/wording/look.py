@@ -7,7 +7,7 @@ a paraphrase that none of them has waits for a person, who may add it as a label
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,8 +17,16 @@ from extractors.english.values import looks_like_value
 from extractors.english.wording.governing import Clause, Governor, governor
 from extractors.english.wording.kinds import kind_of_name, mentions_kind, said_kind
 from extractors.english.wording.phrases import Group, group_of, phrases_of
+from extractors.english.wording.proposing import Proposed, proposals
 from extractors.english.wording.subjects import Description, antecedent_before, subject_of
-from extractors.english.wording.units import Kind, Unit, capitalized_runs, units_of, with_past_names
+from extractors.english.wording.topics import Topics, complemented, opening_noun
+from extractors.english.wording.units import (
+    Kind,
+    Unit,
+    capitalized_runs,
+    units_of,
+    with_past_names,
+)
 from extractors.grounding.entities import is_name, name_key
 from extractors.grounding.interpretation import Interpretation
 from extractors.grounding.linking import Fit, LabelEntry, Linker
@@ -49,6 +57,33 @@ class Wording:
         spans = {span for name in names if is_name(name) for span in text.occurrences(name)}
         spans |= {Span(start, end) for start, end, _ in linker.labels.mentions(text.text)}
         self._names = frozenset(span for span in spans if not looks_like_value(_words(text, span)))
+        self._topics = Topics(text, self._units_of, self._suits)
+
+    def _units_of(self, sentence: Span) -> Sequence[Unit]:
+        runs = capitalized_runs(self._text.text, sentence)
+        return units_of(self._text.text, sentence, {*self._names, *runs})
+
+    def _suits(self, noun: str, name: str) -> bool:
+        """Whether "the museum" can be a name: it has that word, or is known or called to be one."""
+        kind = self._schema.find_class(noun)
+        if f" {name_key(noun)} " in f" {name_key(name)} ":
+            return True
+        own = {one for entry in self._linker.labels.exact(name) for one in entry.classes}
+        said = kind_of_name(name, self._schema)
+        own |= {said.iri} if said is not None else set()
+        if kind is None:
+            return False
+        above = self._schema.superclasses
+        if any(kind.iri in above(one) for one in own):
+            return True
+        return any(self._said_kind(span, kind) is not None for span in self._text.occurrences(name))
+
+    def proposed(self) -> Iterable[Proposed]:
+        """What the text says by the labels of relations; see `proposing`."""
+        if self._language not in (_LANGUAGE, None):
+            return ()
+        runs = {run for one in self._text.sentences for run in capitalized_runs(self._text.text, one)}
+        return proposals(self._text, self._schema, self._phrases, self._topics, self._names | runs)
 
     def look(self, reading: Interpretation) -> Interpretation:
         """Return the reading with what its words do not say, or with its ends in the order that they say."""
@@ -187,7 +222,9 @@ class Wording:
             return f'"{_text(text, units[at])}" may be a part of a longer name with "and".'
         if found is None:
             return f'The words before and after "{_text(text, units[at])}" do not say "{term.label}".'
-        return self._wrong_subject(clause, found, term, subject, group)
+        return self._wrong_subject(clause, found, term, subject, group) or self._wrong_topic(
+            sentence, clause, found, term, subject
+        )
 
     def _wrong_subject(
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group
@@ -198,17 +235,42 @@ class Wording:
             if isinstance(meant, Unit) and not self._is(meant, subject):
                 return f'The text says "{term.label}" of "{_text(text, meant)}", not of "{subject}".'
             after = None if meant is not None else _objects(units, found.last)
+            if after is None and meant is None and _has_it_too(units, clause, found):
+                return f'The text says "{term.label}" of "it", which is not "{subject}".'
             if after is not None and not any(self._is(unit, subject) for unit in after):
                 return f'The text says "{term.label}" of another thing, not of "{subject}".'
             return None
         if _of_a_part(units, found):
             return f'The text says "{term.label}" of something of another thing, not of "{subject}".'
+        if (whole := complemented(units, found.first, clause.others)) is not None:
+            return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
         about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))
         if isinstance(about, Description):
             passive = units[found.last - 1].text == "by"
             return self._misdescribed(about, term, subject, of_it=passive or group is Group.NUMBERS)
         if about is not None and not self._is(about, subject):
             return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
+        return None
+
+    def _wrong_topic(
+        self, sentence: Span, clause: Clause, found: Governor, term: OntologyProperty, subject: str
+    ) -> str | None:
+        """Whether "it" or "the tunnel", which opens the sentence, surely stands for another thing."""
+        units = clause.units
+        first = next((unit for unit in units if unit.kind is not Kind.MARK), None)
+        if first is None or found.converse or any(unit.kind is Kind.NAME for unit in units[: found.first]):
+            return None
+        if first.text == "it":
+            if not self._topics.may_be(sentence, lambda unit: self._is(unit, subject)):
+                return f'The text says "{term.label}" of what it speaks of before, not of "{subject}".'
+        elif first.text == "the" and (noun := opening_noun(units)):
+            told = kind_of_name(subject, self._schema)
+            kinds = (self._schema.find_class(" ".join(noun[:n])) for n in range(len(noun), 0, -1))
+            kind = next((one for one in kinds if one is not None), None)
+            if kind is None or told is None or self._suits(kind.label, subject):
+                return None
+            if self._linker.fit(frozenset({told.iri}), frozenset({kind.iri})) is Fit.DISJOINT:
+                return f'The text says "{term.label}" of "the {kind.label}", and "{subject}" is none.'
         return None
 
     def _misdescribed(
@@ -289,6 +351,14 @@ def _objects(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:
             break
     described = at < len(units) and units[at].text in ("the", "this", "that", "both")
     return None if not found and (described or at >= len(units)) else found
+
+
+def _has_it_too(units: Sequence[Unit], clause: Clause, found: Governor) -> bool:
+    """Whether the subject acts on "it" as well: "Stone & Co. built it and Jo Reed designed it"."""
+    if found.last >= len(units) or units[found.last].text != "it":
+        return False
+    before = [at for at in clause.others if at < clause.value]
+    return bool(before) and any(unit.text == "it" for unit in units[max(before) : clause.value])
 
 
 def _of_a_part(units: Sequence[Unit], found: Governor) -> bool:

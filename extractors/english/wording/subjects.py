@@ -17,7 +17,7 @@ _RELATIVE: Final = frozenset({"which", "who", "that", "whose"})
 _PRONOUNS: Final = frozenset({"it", "he", "she", "they", "both", "there", "this", "these"})
 _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _NEW_CLAUSE: Final = frozenset({"while", "whereas", "but", "although", "though", "when", "where", "because"})
-_STRONG: Final = frozenset(";:")
+_STRONG: Final = frozenset(";:•|")
 _HAVING: Final = frozenset({"had", "has", "have", "saw", "got"})
 
 

@@ -25,7 +25,7 @@ __all__ = [
 _TOKEN = re.compile(r"['’]s(?!\w)|\w+(?:[.,]\d+)*(?:['’]\w+)?|[^\w\s]")
 _CAPITAL = r"[^\W\d_a-zß-öø-ÿ]"
 _ABBREVIATED = rf"(?:(?<=\b{_CAPITAL})|(?<=\b{_CAPITAL}\w)|(?<=\b{_CAPITAL}\w\w))\.(?=\s{_CAPITAL})"
-_WORD = rf"(?:{_CAPITAL}[\w'’]*(?<!['’]s)(?:{_ABBREVIATED})?|\d+(?:st|nd|rd|th))"
+_WORD = rf"(?:{_CAPITAL}[\w'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED})?|\d+(?:st|nd|rd|th))"
 _SMALL = r"(?:(?:of|de|du|del|della|des|di|da|do|dos|la|le|el|the|von|van|y)\s+|l['’]|d['’]){0,2}"
 _RUN = re.compile(rf"(?<!\w)(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*")
 _ADVERBS: Final = frozenset(
@@ -101,10 +101,16 @@ def with_past_names(units: Sequence[Unit]) -> Sequence[Unit]:
 
 
 def capitalized_runs(text: str, sentence: Span) -> Iterable[Span]:
-    """The runs of capitalized words inside a sentence, and at its start those of several words."""
+    """The runs of capitalized words inside a sentence, and at its start those of several words.
+
+    A preposition at the start is none of the name: "In Norton".
+    """
     for match in _RUN.finditer(text, sentence.start, sentence.end):
         opens = not text[sentence.start : match.start()].strip(" \t\r\n\"'“‘(")
-        if not opens or " " in match.group().strip():
+        word, _, rest = match.group().partition(" ")
+        if opens and rest and word.casefold() in PREPOSITIONS:
+            yield Span(match.end() - len(rest), match.end())
+        elif not opens or rest:
             yield Span(match.start(), match.end())
 
 

@@ -1,0 +1,151 @@
+"""What a sentence is about, so that "it" and "the museum" at the start of the next one can be read.
+
+A paragraph goes on about its subject: after "Elm Hall is run by Oak Trust" it is not the trust of which
+"It opened in 1901" speaks. Where no name opens a sentence its topic is left open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
+from extractors.grounding.mentions import GroundedText
+from extractors.text.chunking import Span
+
+__all__ = ["Topics", "complemented", "opening_noun"]
+
+_THINGS: Final = frozenset({"it", "its"})
+_GAP = re.compile(r"\n[ \t\r]*\n")
+_LONGEST_NOUN: Final = 3
+_SENTENCES_BACK: Final = 3
+
+UnitsOf = Callable[[Span], Sequence[Unit]]
+Suits = Callable[[str, str], bool]
+"""Whether a noun ("museum") can describe a name."""
+
+
+class Topics:
+    """The topics of one text's sentences, each found once."""
+
+    def __init__(self, text: GroundedText, units: UnitsOf, suits: Suits) -> None:
+        self._text = text
+        self._units = units
+        self._suits = suits
+        self._found: dict[int, str | None] = {}
+
+    def before(self, sentence: Span) -> str | None:
+        """What "it" at the start of a sentence stands for; None where that is open."""
+        at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
+        if at == 0 or _GAP.search(self._text.text, self._text.sentences[at - 1].end, sentence.start):
+            return None
+        return self._topic(at - 1)
+
+    def may_be(self, sentence: Span, is_subject: Callable[[Unit], bool]) -> bool:
+        """Whether "it" at the start of a sentence can be a name, of which the sentence before says something.
+
+        It can not where that is about another thing, nor where that has the name only as a complement.
+        """
+        at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
+        if at == 0:
+            return True
+        topic, units = self.before(sentence), self._units(self._text.sentences[at - 1])
+        if topic is not None:
+            return is_subject(Unit(Kind.NAME, topic.casefold(), "", 0, 0))
+        names = [n for n, unit in enumerate(units) if unit.kind is Kind.NAME]
+        free = [n for n in names if not _is_complement(units, n)]
+        mine = [n for n in names if is_subject(units[n])]
+        return not (mine and free and not set(mine) & set(free))
+
+    def of(self, sentence: Span) -> str | None:
+        """What a sentence is about; None where that is open."""
+        at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), None)
+        return None if at is None else self._topic(at)
+
+    def described(self, sentence: Span, noun: str) -> str | None:
+        """The one topic of the sentences before that a noun can describe: "the museum"."""
+        at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
+        topics = (self._topic(n) for n in range(at - 1, max(-1, at - 1 - _SENTENCES_BACK), -1))
+        return next((one for one in topics if one is not None and self._suits(noun, one)), None)
+
+    def _topic(self, at: int) -> str | None:
+        if at not in self._found:
+            self._found[at] = None
+            self._found[at] = self._find(at)
+        return self._found[at]
+
+    def _find(self, at: int) -> str | None:
+        sentence = self._text.sentences[at]
+        units = [unit for unit in self._units(sentence) if unit.text not in ('"', "“", "-", "•", "*")]
+        place = 0
+        while place < len(units) and is_adverb(units[place]):
+            place += 1
+        if place >= len(units):
+            return None
+        first = units[place]
+        if first.text in _THINGS:
+            return self.before(sentence)
+        if first.text in ("the", "this") and place + 1 < len(units):
+            if units[place + 1].kind is not Kind.NAME:
+                return self._noun(sentence, units, place + 1)
+            first = units[place + 1]
+        at_name = units.index(first)
+        owns = at_name + 1 < len(units) and units[at_name + 1].text == "'s"
+        if first.kind is not Kind.NAME or owns or _is_listed(units, at_name):
+            return None
+        return self._text.text[first.start : first.end]
+
+    def _noun(self, sentence: Span, units: Sequence[Unit], place: int) -> str | None:
+        words: list[str] = []
+        for unit in units[place : place + _LONGEST_NOUN]:
+            if unit.kind is not Kind.WORD or unit.text in AUXILIARIES | PREPOSITIONS or is_adverb(unit):
+                break
+            words.append(unit.text)
+        found = (self.described(sentence, " ".join(words[:n])) for n in range(len(words), 0, -1))
+        return next((one for one in found if one is not None), None)
+
+
+def opening_noun(units: Sequence[Unit]) -> Sequence[str]:
+    """The words of "The pedestrian tunnel" at the start of a sentence."""
+    found: list[str] = []
+    for unit in [one for one in units if one.kind is not Kind.MARK][1:4]:
+        if unit.kind is not Kind.WORD or unit.text in AUXILIARIES | PREPOSITIONS or is_adverb(unit):
+            break
+        found.append(unit.text)
+    return found
+
+
+def complemented(units: Sequence[Unit], anchor: int, subjects: Collection[int]) -> str | None:
+    """The noun that opens a clause where the subject only says where: "the gate on Elm Street"."""
+    for at in subjects:
+        here = at - 1
+        while here > 0 and units[here].text in ("the", "a", "an"):
+            here -= 1
+        if at >= anchor or here < 1 or units[here].text not in PREPOSITIONS:
+            continue
+        noun = here - 1
+        while noun > 0 and units[noun].kind is Kind.WORD and units[noun].text not in ("the", "its", "their"):
+            if units[noun].text in AUXILIARIES | PREPOSITIONS:
+                break
+            noun -= 1
+        opens = noun == 0 or units[noun - 1].text in (".", ";", "and", ",")
+        verb = units[at + 1].text in AUXILIARIES if at + 1 < len(units) else False
+        verb = verb or at + 1 == anchor
+        if noun < here - 1 and opens and verb and units[noun].text in ("the", "its", "their"):
+            plain = units[anchor].text not in PREPOSITIONS
+            return units[here - 1].text if plain else None
+    return None
+
+
+def _is_listed(units: Sequence[Unit], at: int) -> bool:
+    """Whether the subject is several names, of which "it" is none: "Ada Stone and Jo Reed"."""
+    follows = units[at + 1 : at + 3]
+    return len(follows) > 1 and follows[0].text in ("and", "&") and follows[1].kind is Kind.NAME
+
+
+def _is_complement(units: Sequence[Unit], at: int) -> bool:
+    here = at - 1
+    while here >= 0 and units[here].text in ("the", "a", "an"):
+        here -= 1
+    return here >= 0 and units[here].text in PREPOSITIONS
