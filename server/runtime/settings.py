@@ -199,7 +199,7 @@ class Settings(BaseModel):
     extraction_method: MethodName = Field(
         "fast",
         description="How texts are read: `fast` asks one question; `thorough` takes three views with chain "
-        "of thought, refinement and tools. The others are in docs/operators.md.",
+        "of thought, refinement and tools. The others are in docs/models.md.",
     )
     extraction_samples: int = Field(
         1,
@@ -311,7 +311,7 @@ class Settings(BaseModel):
         "loaded layers (named graphs) and gazetteers.",
     )
     gazetteers: str = Field(
-        "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/operators.md."
+        "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/loading.md."
     )
     encyclopedia: Path | None = Field(
         None,
