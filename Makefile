@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact extraction statements geoquestions asking page-speed jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -96,6 +96,10 @@ gate: setup
 # What an edit of the shapes would change in the graph.
 impact: setup
 	$(BIN)/python -m benchmarks.impact
+
+# Time and memory of inferring everything anew.
+inference: setup
+	$(BIN)/python -m benchmarks.inference
 
 # What texts state and what they only mention, up to the gate's verdict, by the embedded model.
 statements: setup
