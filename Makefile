@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact extraction statements jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact extraction statements geoquestions jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -100,6 +100,11 @@ impact: setup
 # What texts state and what they only mention, up to the gate's verdict, by the embedded model.
 statements: setup
 	$(BIN)/python -m benchmarks.statements
+
+# Plans for GeoQuestions1089's questions, by the shape of the gold queries.
+GEOQUESTIONS ?= ../shared/data/nl2sparql/geoquestions1089-1-500.json.gz
+geoquestions: setup
+	$(BIN)/python -m benchmarks.geoquestions $(GEOQUESTIONS)
 
 # A job of a thousand documents, undisturbed and killed twice.
 jobs: setup

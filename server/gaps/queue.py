@@ -214,6 +214,22 @@ class GapQueue:
             )
         return replace(self.get(gap.id), status=status)
 
+    def forget_text(self, document: str) -> None:
+        """Forget what was found in a document, since it was removed."""
+        with self._writing() as connection:
+            rows = connection.execute(
+                "SELECT id, completion, passages FROM gap WHERE instr(passages, ?) OR instr(completion, ?)",
+                (document, document),
+            ).fetchall()
+            for row in rows:
+                left = [one for one in json.loads(row["passages"]) if one["document"] != document]
+                proposed = None if row["completion"] is None else json.loads(row["completion"])
+                gone = proposed is not None and proposed.get("document") == document
+                connection.execute(
+                    "UPDATE gap SET passages = ?, completion = ? WHERE id = ?",
+                    (json.dumps(left), None if gone else row["completion"], row["id"]),
+                )
+
     def close(self) -> None:
         """Close the file."""
         with self._lock:

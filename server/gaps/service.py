@@ -18,6 +18,7 @@ from server.http.pages import page
 from server.http.reporting.statements import StatementJson, rejection_json, statement_json, statement_of
 from shapes.errors import DocumentRemoved, DocumentUnknown
 from sparql.ask.answer.gaps import GapKind
+from sparql.ask.service import AskResult
 from sparql.model.change import Statement
 from sparql.model.vocabulary import UKG
 from sparql.provenance.records import Support
@@ -95,23 +96,28 @@ class GapService:
         """
         gap = await asyncio.to_thread(self._open, identifier)
         done: dict[str, Any] = {"accepted": [], "revision": None}
-        if gap.kind is not GapKind.SCHEMA or statements or value:
+        by_ontology = gap.kind is GapKind.SCHEMA and not (statements or value)
+        if by_ontology:
+            result = await self._asked_again(gap)
+            if result.answer is None:
+                raise GapIncomplete(
+                    f'The ontology still has no word for "{gap.relation}": add it there as a term or a label '
+                    "(see `/ontologies`), or reject the gap."
+                )
+        else:
             done = await asyncio.to_thread(self._commit, gap, by, statements, value, dry_run)
-        latest = gap.latest
-        result = await self._services.asker.ask(
-            latest.question, context=latest.context, history=latest.history
-        )
-        if gap.kind is GapKind.SCHEMA and result.answer is None and not (statements or value):
-            raise GapIncomplete(
-                f'The ontology still has no word for "{gap.relation}": add it there as a term or a label '
-                "(see `/ontologies`), or reject the gap."
-            )
         if not dry_run:
-            decision = {"by": by.name, "reason": reason, "statements": done["accepted"]}
-            gap = await asyncio.to_thread(
-                self._services.gaps.decide, gap, GapStatus.ACCEPTED, decision | {"revision": done["revision"]}
-            )
+            # Without the words of a document: it may be removed later.
+            plain = [{**one, "evidence": None} for one in done["accepted"]]
+            made = {"by": by.name, "reason": reason, "statements": plain, "revision": done["revision"]}
+            gap = await asyncio.to_thread(self._services.gaps.decide, gap, GapStatus.ACCEPTED, made)
+        if not by_ontology:
+            result = await self._asked_again(gap)
         return {"gap": gap_json(gap), **done, "answer": result.answer, "missing": result.gaps}
+
+    async def _asked_again(self, gap: StoredGap) -> AskResult:
+        asked = gap.latest
+        return await self._services.asker.ask(asked.question, context=asked.context, history=asked.history)
 
     def reject(self, identifier: str, by: Reviewer, reason: str | None) -> dict[str, Any]:
         """Decide that a gap is not to be filled. Raises `GapDecided`."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontology import Schema
 from ontology.loading import OntologyFile, read_file
+from server.errors import UnknownResource
 from server.rules.ruleset import Ruleset
 from shapes.generation import Generation
 
@@ -97,6 +98,13 @@ class RuleHistory:
                 )
             )
         return sorted(found, key=lambda one: (-one.seconds, one.kind, one.version))
+
+    def content(self, kind: str, version: str, name: str) -> bytes:
+        """A file of a stored version. Raises `UnknownResource`."""
+        if any((one.kind, one.version) == (kind, version) and name in one.files for one in self.versions()):
+            return (self.folder / kind / version / name).read_bytes()
+        what = f"version '{version}' of {kind} with '{name}'"
+        raise UnknownResource(f"No {what} is stored; GET /rules lists those that are.")
 
     def _paths(self, kind: str, version: str) -> list[Path]:
         folder = self.folder / kind / version

@@ -214,6 +214,11 @@ class Settings(BaseModel):
         description="How many plans of a question a large model (`model_url`) writes at most, where none can "
         "be enumerated; the answer that most of them find is given.",
     )
+    ask_queries: bool = Field(
+        False,
+        description="That model may write SPARQL where it makes no plan either. The query only reads, has "
+        "terms of the graph alone and uses every word, or is repaired or refused.",
+    )
     implied_kinds: bool = Field(
         True,
         description="A new name without a kind gets the one that a relation's domain or range implies "

@@ -153,11 +153,13 @@ def _may_act(units: Sequence[Unit], at: int) -> bool:
     if any(one.text == "by" for one in units[max(0, at - 3) : at]):
         return False
     after = units[at + 1 : at + 3]
-    return not (after and (after[0].text in (")", "to", "'s") or _goes_on(unit, after)))
+    return not (_goes_on(unit, after) or (after and after[0].text in (")", "to", "'s")))
 
 
 def _goes_on(unit: Unit, after: Sequence[Unit]) -> bool:
     """Whether a name is cut: "Norton F" of "F.C.", "Pier" of "Pier 66"."""
+    if not after:
+        return False
     numbered = after[0].start == unit.end + 1 and after[0].text[0].isdigit()
     dotted = len(after) > 1 and after[0].text == "." and after[1].start == after[0].end
     return numbered or dotted

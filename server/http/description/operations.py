@@ -131,6 +131,8 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("post", "/optimize"): _answers("optimize", graph.Revision),
     ("get", "/dump"): Operation("get_dump"),
     ("get", "/rules"): _answers("get_rules", curation.RulesAnswer),
+    ("get", "/rules/{kind}/{version}/{file}"): Operation("get_earlier_rules_file"),
+    ("get", "/rules/examples"): _answers("get_examples", curation.ShapeExamples),
     ("get", "/shapes"): Operation("get_shapes"),
     ("post", "/check"): _answers("check_rules", curation.CheckAnswer),
     ("post", "/impact"): _answers("get_impact", curation.RulesEdit),

@@ -31,10 +31,14 @@ __all__ = ["AskedModel", "ModelPlanner", "read_object"]
 
 @dataclass(frozen=True)
 class AskedModel:
-    """A language model, and how many plans of a question it writes at most, of which the answers vote."""
+    """A language model, and how many plans of a question it writes at most, of which the answers vote.
+
+    `queries`: it may write SPARQL where it makes no plan.
+    """
 
     model: ChatModel
     samples: int = 1
+    queries: bool = False
 
 
 class ModelPlanner:

@@ -15,7 +15,6 @@ __all__ = ["Checked", "Request", "vote"]
 
 T = TypeVar("T")
 
-_REPAIRS: Final = 2
 _TOKENS: Final = 1000
 _WARMTH: Final = 0.7
 
@@ -27,6 +26,7 @@ class Request:
     messages: Sequence[Message]
     schema: Mapping[str, Any]
     what: str
+    repairs: int = 2
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ async def vote(
 ) -> list[tuple[T, float]]:
     """Return one value for each answer set that replies found, with its share, the largest first.
 
-    The first reply is the most likely one, the others are sampled. At most two replies in all are repaired,
-    with the message of the check. It ends as soon as more than half of the samples agree.
+    The first reply is the most likely one, the others are sampled. At most so many replies in all are
+    repaired, with the message of the check. It ends as soon as more than half of the samples agree.
     """
     found: list[Checked[T]] = []
-    repairs = _REPAIRS
+    repairs = request.repairs
     for sample in range(samples):
         messages = list(request.messages)
         while True:

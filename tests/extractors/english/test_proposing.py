@@ -14,6 +14,7 @@ from ontology.schema import Schema
 from tests.support.scripted import city_labels
 
 SAID = [
+    ("The Elm Tower was designed by Ada Stone", {("Elm Tower", "designedBy", "Ada Stone")}),
     ("The Elm Tower was designed by Ada Stone.", {("Elm Tower", "designedBy", "Ada Stone")}),
     (
         "The Ash Bridge connects Norton with Weston. It opened in May 1921.",
@@ -75,3 +76,11 @@ def test_labels_say_relations(schema: Schema, text: str, facts: set[tuple[str, s
 @pytest.mark.parametrize("text", NOTHING)
 def test_where_the_subject_or_the_value_is_open_nothing_is_said(schema: Schema, text: str) -> None:
     assert _read(schema, text) == set()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Elm", "Elm's", "by Elm", "It", "located in Elm", "opened 1901", "1901", "(Elm)"]
+)
+def test_fragments_are_read_without_error(schema: Schema, text: str) -> None:
+    for tail in ("", ".", "\n", " is", " 66", "\n\nIt opened in 1901", "\n• Ada Stone designed it"):
+        assert {subject for subject, _, _ in _read(schema, text + tail)} <= {"Elm"}

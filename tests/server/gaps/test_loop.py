@@ -21,6 +21,12 @@ ARTICLES = (
     ),
     ("Rope", "Rope is made of strands that are twisted together. It was made in long, narrow buildings."),
 )
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+ROPE = {"type": "literal", "value": "Rope Museum", "xml:lang": "en"}
+PALACE = (
+    "Guides often forget this place, which is a pity. The Mirror Palace is a museum in Northtown. "
+    "The Mirror Palace was designed by Ann Mill. It is open every day but Monday."
+)
 QUESTION = "When did the Rope Museum open?"
 
 
@@ -39,6 +45,9 @@ class Person:
     def post(self, path: str, message: Any = None, status: int = 200, key: str | None = None) -> Any:
         headers = {} if key is None else {"idempotency-key": key}
         return self._checked(self._sent("POST", path, json=message or {}, headers=headers), status)
+
+    def delete(self, path: str) -> None:
+        self._checked(self._sent("DELETE", path), 200)
 
     def ask(self, question: str = QUESTION) -> Any:
         return self.post("/ask", {"question": question})
@@ -154,4 +163,22 @@ def test_gaps_are_filtered_rejected_and_filled_by_hand_and_what_breaks_a_shape_c
         filled = person.post(f"/gaps/{designed['id']}/accept", {"value": "Ann Mill"})
         assert "Ann Mill" in filled["answer"]
         assert person.get("/gaps", status="accepted")["gaps"][0]["id"] == designed["id"]
+
+        # A name that the graph lacks is found in a document of the graph, and comes with its kind.
+        label = {"subject": wrong["subject"], "predicate": LABEL, "object": ROPE}
+        person.post("/candidates", {"text": PALACE, "statements": [label], "source": "a guide"})
+        model.answer = triples(
+            ("Mirror Palace", "is a", "museum"), ("Mirror Palace", "designed by", "Ann Mill")
+        )
+        palace = f"/gaps/{gaps['entity', '?']['id']}"
+        proposed = person.post(f"{palace}/verify")["gap"]
+        assert proposed["passages"][0]["document"] == proposed["completion"]["document"] is not None
+        evidence = [one["evidence"] for one in proposed["completion"]["statements"]]
+        assert all(PALACE[one["start"] : one["end"]] == one["quote"] for one in evidence if one)
+        assert "Ann Mill" in person.post(f"{palace}/accept")["answer"]
+        document = proposed["completion"]["document"].rpartition("/")[2]
+        person.delete(f"/documents/{document}")
+        left = person.get(palace)
+        assert left["completion"] is None
+        assert PALACE not in json.dumps(left)
         assert person.post("/gaps/nothing/verify", status=404)["title"] == "No such gap"

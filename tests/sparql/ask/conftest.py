@@ -74,13 +74,17 @@ class City:
         return found
 
     def asker(
-        self, model: RecordedModel | None = None, prompts: Path | None = None, samples: int = 1
+        self,
+        model: RecordedModel | None = None,
+        prompts: Path | None = None,
+        samples: int = 1,
+        queries: bool = False,
     ) -> Asker:
         return Asker(
             schema=self.schema,
             labels=self.labels,
             summary=self.summary,
-            model=AskedModel(model, samples) if model is not None else None,
+            model=AskedModel(model, samples, queries) if model is not None else None,
             run_query=self.run,
             prompts=prompts,
         )
