@@ -155,7 +155,7 @@ def test_a_message_names_what_the_axiom_says(contradictions: ShapesGate) -> None
         for quad in parse(HEAD + ":x :in :y . :y a :Lane . :Lane rdfs:subClassOf :Road .", RdfFormat.TURTLE)
     )
     (result,) = contradictions.report(source)
-    assert 'the value of "in" is a Park; this cannot be one.' in result.message
+    assert 'the value of "in" is a park; this cannot be one.' in result.message
 
 
 @pytest.mark.parametrize(
