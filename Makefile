@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact extraction statements geoquestions jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact extraction statements geoquestions asking jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
@@ -105,6 +105,10 @@ statements: setup
 GEOQUESTIONS ?= ../shared/data/nl2sparql/geoquestions1089-1-500.json.gz
 geoquestions: setup
 	$(BIN)/python -m benchmarks.geoquestions $(GEOQUESTIONS)
+
+# What a question costs on a made-up graph of ten million triples, at rest and beside commits.
+asking: setup
+	$(BIN)/python -m benchmarks.asking
 
 # A job of a thousand documents, undisturbed and killed twice.
 jobs: setup

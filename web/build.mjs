@@ -11,7 +11,7 @@ await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 const result = await build({
   absWorkingDir: here,
-  entryPoints: { app: "src/main.ts", style: "src/style.css" },
+  entryPoints: { app: "src/main.ts", style: "src/style.css", editor: "src/editor.css" },
   outdir: out,
   bundle: true,
   splitting: true,
@@ -20,7 +20,7 @@ const result = await build({
   minify: true,
   legalComments: "none",
   chunkNames: "[name]-[hash]",
-  loader: { ".png": "empty" },
+  loader: { ".png": "empty", ".svg": "dataurl" },
   metafile: true,
   logLevel: "warning",
 });

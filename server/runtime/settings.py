@@ -34,6 +34,10 @@ PREFIX = "URBANKG_"
 FILE = "urbankg.toml"
 # A name or an IPv4 address, or an IPv6 address with or without its brackets.
 _HOST_NAME = re.compile(r"[^\s/@:*\[\]]+|\[?[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]?")
+# Letters, digits and dots only where the content security policy names the host.
+_TILES = re.compile(
+    r"https?://[A-Za-z0-9.-]+(?::\d+)?/(?=\S*\{z\})(?=\S*\{x\})(?=\S*\{y\})[^\s\"'<>]*", re.ASCII
+)
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/@\s*]+")
 
 
@@ -119,6 +123,13 @@ class Settings(BaseModel):
         description="Origins whose web pages may read `/sparql`, `/query` and VoID, with commas between "
         "(`https://app.example`); `*`: all. Empty: none.",
     )
+    tile_address: str = Field(
+        "",
+        description="Address of map tiles that the page draws beneath the graph's areas "
+        "(`https://tiles.example/{z}/{x}/{y}.png`); its content security policy then allows that origin's "
+        "pictures. Empty: the graph's own areas only.",
+    )
+    tile_credit: str = Field("", description="Whose tiles they are, as the map says it.")
     ontology: Path | None = Field(None, description="Folder of OWL files; the shipped ones when not set.")
     shapes: Path | None = Field(None, description="Folder of SHACL files; the shipped ones when not set.")
     shacl_engine: Literal["compiled", "pyshacl"] = Field(
@@ -191,7 +202,7 @@ class Settings(BaseModel):
     extraction_method: MethodName = Field(
         "fast",
         description="How texts are read: `fast` asks one question; `thorough` takes three views with chain "
-        "of thought, refinement and tools. The others are in docs/operators.md.",
+        "of thought, refinement and tools. The others are in docs/models.md.",
     )
     extraction_samples: int = Field(
         1,
@@ -303,7 +314,7 @@ class Settings(BaseModel):
         "loaded layers (named graphs) and gazetteers.",
     )
     gazetteers: str = Field(
-        "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/operators.md."
+        "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/loading.md."
     )
     encyclopedia: Path | None = Field(
         None,
@@ -466,6 +477,15 @@ class Settings(BaseModel):
         for name in _listed(value):
             if name != "*" and not _HOST_NAME.fullmatch(name):
                 raise ValueError(f"'{name}' is not a host name; write it without http:// and without a port")
+        return value
+
+    @field_validator("tile_address")
+    @classmethod
+    def _tile_address(cls, value: str) -> str:
+        if value and not _TILES.fullmatch(value):
+            raise ValueError(
+                f"'{value}' is no address of tiles; write https://tiles.example/{{z}}/{{x}}/{{y}}.png"
+            )
         return value
 
     @field_validator("cors_origins")

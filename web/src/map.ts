@@ -54,6 +54,7 @@ export class MapView extends LitElement {
   /** Too many for elements of their own: they are drawn on the canvas. */
   #many = false;
   #color?: string;
+  #tiled = false;
   #markers = new Map<string, L.Marker | L.Path>();
   #fitted: FeatureCollection | null | undefined;
   #moved = false;
@@ -76,6 +77,7 @@ export class MapView extends LitElement {
     frame.setAttribute("aria-label", this.label || "Map");
     this.#map = L.map(frame, { attributionControl: false, zoomControl: false, minZoom: 2, maxZoom: 18, zoomSnap: 0.25 });
     L.control.zoom({ position: "topright" }).addTo(this.#map);
+    this.#tile();
     this.#canvas = L.canvas({ padding: 0.3 });
     this.#map.setView([0, 0], 2);
     this.#below.addTo(this.#map);
@@ -97,6 +99,18 @@ export class MapView extends LitElement {
     this.#theme = new MutationObserver(this.#restyle);
     this.#theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
     this.#dark.addEventListener("change", this.#restyle);
+  }
+
+  /** The operator's tiles, beneath all else; the areas are then drawn through. */
+  #tile(): void {
+    const chosen = document.querySelector<HTMLMetaElement>("meta[name=tiles]");
+    if (!chosen) return;
+    this.#tiled = true;
+    L.tileLayer(chosen.content, { maxZoom: 19 }).addTo(this.#map!);
+    const credit = L.control.attribution({ prefix: false }).addTo(this.#map!);
+    const words = document.createElement("span");
+    words.textContent = chosen.dataset["credit"] ?? "";
+    if (words.textContent) credit.addAttribution(words.innerHTML);
   }
 
   override disconnectedCallback(): void {
@@ -131,7 +145,7 @@ export class MapView extends LitElement {
         style: {
           renderer: this.#canvas,
           fillColor: colors[kind],
-          fillOpacity: 1,
+          fillOpacity: this.#tiled ? 0 : 1,
           stroke: kind === "land",
           color: colors.hood,
           weight: 1,

@@ -69,6 +69,11 @@ class QuestionGraph:
         found: dict[str, Any] = json.loads(results.serialize(format=QueryResultsFormat.JSON) or b"")
         return found
 
+    def commit(self, additions: Sequence[Quad]) -> None:
+        """Add statements, which the summary of the data follows."""
+        self.store.extend(additions)
+        self._summary.apply(additions, ())
+
     async def link(self, question: str) -> tuple[LinkedQuestion, Context]:
         """Link a question, with what planning knows of the data."""
         await self._summary.refresh(self.run)
