@@ -342,8 +342,8 @@ class Settings(BaseModel):
     inference: Literal["none", "materialised"] = Field(
         "none",
         description="`materialised` stores in the graph what follows by subclasses, subproperties, inverse, "
-        "transitive and symmetric properties and equivalents; `none` costs writes nothing, and queries may "
-        "ask with `inference=owl`.",
+        "transitive and symmetric properties, chains, restrictions, equivalents and equality; `none` costs "
+        "writes nothing, and queries may ask with `inference=owl`.",
     )
     inference_max: int = Field(
         100_000,
