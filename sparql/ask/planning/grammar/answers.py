@@ -66,6 +66,10 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
             yield C.IN_KIND, of, 0.0
         case Question.WHERE:
             yield from _where(context, of)
+            around = context.related(PlaceLink(Place.CONTAINS), of.node)
+            if around is not None and of.head is Head.NAME:
+                # "the borough where X is"
+                yield C.NOUN, around, 0.1
         case Question.HOW_MANY:
             if of.head is not Head.NAME:
                 yield C.ANSWER, Count(of.node), 0.0 if of.head is Head.KIND else 0.4
