@@ -16,7 +16,9 @@ NAMES = "SELECT ?n { ?s :name ?n } ORDER BY ?n"
 @pytest.fixture
 async def item(shop_client: httpx.AsyncClient) -> str:
     """The item of a statement in the graph that a new shape refuses."""
-    await update(shop_client, "INSERT DATA { :a a :Park ; :name 'High' . :b a :Park ; :name 'Hill' , 'Riverside' }")
+    await update(
+        shop_client, "INSERT DATA { :a a :Park ; :name 'High' . :b a :Park ; :name 'Hill' , 'Riverside' }"
+    )
     turtle = {"content-type": "text/turtle"}
     assert (await shop_client.put("/shapes/rules.ttl", content=RULES + SHORT, headers=turtle)).is_success
     [found] = (await shop_client.get("/review")).json()["items"]
