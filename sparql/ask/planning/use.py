@@ -337,6 +337,8 @@ class _Facts:
                 return self.has(Arithmetic)
             case HowMuch() | Adjective():
                 return self.has(ValueOf, SizeOf, EarliestOf)
+            case Aggregate.SUM if self.has(Count):
+                return True
             case Aggregate():
                 return any(isinstance(p, Aggregation | Group) and p.aggregate is meaning for p in self.parts)
         return False

@@ -39,12 +39,15 @@ THINGS = [
     ("Which parks are in the borough where Oak Park is?", {"oak", "elm"}),
     ("Of all the parks, which one takes up the most space?", {"fir"}),
     ("Which parks were completed or restored before 1900?", {"oak", "fir"}),
+    ("I'm curious which parks were completed in the nineteenth century.", {"oak"}),
+    ("Which parks share an edge with Eastside?", {"oak"}),
     ("Which boroughs are right next to Eastside?", {"west"}),
     ("What are the neighbors of Eastside?", {"west"}),
     ("Which parks are neighbors of Eastside?", {"oak"}),
 ]
 NUMBERS = [
     ("How many parks are in Eastside?", "2 parks"),
+    ("How many parks are there in Eastside altogether?", "2 parks"),
     ("What is the total number of parks and museums in Eastside?", "2"),
     ("What is the total size of the parks in Eastside?", "5"),
     ("What is the average size of the parks in Eastside?", "2.5"),

@@ -195,6 +195,13 @@ def _each_listed(context: Context, question: Question, each: Noun) -> Iterator[M
         yield C.ANSWER, List(each.node), 0.1
 
 
+@RULES.rule(C.ANSWER, C.AGGREGATE)
+def _counted_in_all(context: Context, answer: Any, aggregate: Aggregate) -> Iterator[Made]:
+    """ "How many bridges are there altogether?" """
+    if aggregate is Aggregate.SUM and isinstance(answer, Count):
+        yield C.ANSWER, answer, 0.0
+
+
 @RULES.rule(C.ANSWER, C.EACH)
 def _per(context: Context, answer: Any, each: Noun) -> Iterator[Made]:
     if isinstance(answer, Count) and isinstance(each.node, Named) is False:
