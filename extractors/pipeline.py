@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from typing import Any
 
 from pyoxigraph import NamedNode
 
@@ -26,10 +27,17 @@ from extractors.text.chunking import Chunk, Span, chunks
 from extractors.text.cleaning import check_text, readable
 from ontology.schema import Schema
 
-__all__ = ["ExtractionSettings", "Pipeline", "ProfileSettings"]
+__all__ = ["ExtractionSettings", "Pipeline", "ProfileSettings", "Progress"]
+
+Progress = Callable[[Mapping[str, Any]], None]
+"""Is called with each step of an extraction as it is done."""
 
 _Shown = tuple[Chunk, str]
 """A chunk of the text, and the words that a reader is shown of it."""
+
+
+def _unwatched(_: Mapping[str, Any]) -> None:
+    return None
 
 
 def _none_exists(_: NamedNode) -> bool:
@@ -84,7 +92,9 @@ class Pipeline:
         """The schema that the next text is extracted with."""
         return self._schema if isinstance(self._schema, Schema) else self._schema()
 
-    async def extract(self, text: str, method: Method | None = None) -> Extraction:
+    async def extract(
+        self, text: str, method: Method | None = None, progress: Progress | None = None
+    ) -> Extraction:
         """Extract the statements of a text; they are candidates, with their problems attached.
 
         `method` is that of the settings unless given; with an empty ontology, a capable model extracts
@@ -99,7 +109,7 @@ class Pipeline:
         chosen.check(self.model.prompt_profile)
         reader = await asyncio.to_thread(self._reader, chosen)
         shown = await asyncio.to_thread(self._chunks, text, reader)
-        readings = await self._read_all(reader, [words for _, words in shown], schema)
+        readings = await self._read_all(reader, shown, schema, progress or _unwatched)
         failures = [reading.failure for reading in readings if reading.failure is not None]
         if failures and len(failures) == len(readings):
             raise failures[-1]
@@ -107,6 +117,8 @@ class Pipeline:
         placed = list(zip(spans, readings, strict=True))
         said = [StatedTriple(triple, span) for span, reading in placed for triple in reading.triples]
         candidates, entities = await asyncio.to_thread(self._state, text, schema, said, chosen)
+        if progress is not None:
+            progress({"action": "link", "candidates": len(candidates), "entities": len(entities)})
         traces = tuple(_trace(span, turn) for span, reading in placed for turn in reading.turns)
         replies = [trace.reply for trace in traces if trace.reply is not None]
         return Extraction(
@@ -140,18 +152,22 @@ class Pipeline:
         shown = readable(text)
         return [(chunk, _shown(shown, chunk)) for chunk in chunks(shown, reader.chunk_size)]
 
-    async def _read_all(self, reader: Reader, texts: Sequence[str], schema: Schema) -> list[Reading]:
+    async def _read_all(
+        self, reader: Reader, shown: Sequence[_Shown], schema: Schema, progress: Progress
+    ) -> list[Reading]:
         """Read in order, several at a time; the first time the model is down or slow ends it for all."""
         readings: dict[int, Reading] = {}
-        waiting = iter(enumerate(texts))
+        waiting = iter(enumerate(shown))
 
         async def work() -> None:
-            for number, words in waiting:
-                readings[number] = await reader.read(words, schema)
+            for number, (chunk, words) in waiting:
+                reading = readings[number] = await reader.read(words, schema)
+                place = {"start": chunk.start, "end": chunk.end, "triples": len(reading.triples)}
+                progress({"action": "read", "done": len(readings), "of": len(shown), **place})
 
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(self.settings.concurrency, len(texts))):
+                for _ in range(min(self.settings.concurrency, len(shown))):
                     group.create_task(work())
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from None
@@ -172,6 +188,7 @@ class Pipeline:
             held=method.held,
             synonyms=self._synonyms,
             implied_kinds=settings.implied_kinds,
+            by_labels=method.own_way and self.model.prompt_profile == "compact",
         )
         return builder.build(said)
 

@@ -45,6 +45,7 @@ from extractors.grounding.interpretation import (
 from extractors.grounding.iri_minting import IriMinter
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
+from extractors.label_reading import unsaid
 from extractors.text.chunking import Span
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
@@ -75,7 +76,9 @@ class StatementBuilder:
         synonyms: Synonyms = no_synonym,
         implied_kinds: bool = True,
         wording: bool = True,
+        by_labels: bool = False,
     ) -> None:
+        self._by_labels = by_labels
         self._implied_kinds = implied_kinds
         self._wording = wording
         self._text = text
@@ -89,7 +92,14 @@ class StatementBuilder:
 
     def build(self, said: Sequence[StatedTriple]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
-        readings = self._looked_at(self._interpreter.interpret([self._calibrated(one) for one in said]))
+        calibrated = [self._calibrated(one) for one in said]
+        readings = self._interpreter.interpret(calibrated)
+        if self._wording and self._by_labels:
+            ends = {end for one in readings for end in (one.said.triple.subject, one.said.triple.object)}
+            proposed = Wording(self._text, self._linker, ends).proposed()
+            calibrated += unsaid(proposed, readings)
+            readings = self._interpreter.interpret(calibrated)
+        readings = self._looked_at(readings)
         names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
         candidates: dict[_Key, Candidate] = {}
         labels: dict[NamedNode, _Key] = {}

@@ -2,6 +2,7 @@
 
 ServerError
 ├── SettingsError       a setting that cannot be used
+├── FolderMissing       a command on a graph whose folder is not there
 ├── OpenWritesRefused   another address than loopback while anyone may write
 ├── Misdirected         a request for another host name than the server's
 ├── ForeignOrigin       a web page of another origin tried to write
@@ -38,6 +39,11 @@ ServerError
 ├── RecordUnreadable    a record of a job's documents that cannot be used
 ├── RecordTooLong       a record whose text is over the limit
 ├── ClusterUnavailable  the Dask cluster that is to extract cannot be reached
+├── GapUnknown          no gap has this identifier
+├── GapDecided          a gap that was decided already
+├── GapIncomplete       a gap that nothing fills yet
+├── GapRefused          what fills a gap does not conform to the shapes
+├── EncyclopediaUnreadable  a file of the encyclopedia cannot be read
 └── UnknownResource     an identifier that does not exist
 """
 
@@ -61,6 +67,16 @@ class ServerError(Exception):
 
 class SettingsError(ServerError):
     """A setting that cannot be used."""
+
+
+class FolderMissing(ServerError):
+    """A command on a graph whose folder is not there, which is rather mistyped than meant to be made."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"There is no folder {folder}. Name the folder of a graph with --data; `urbankg serve`, `load` "
+            "and `demo` make a new one."
+        )
 
 
 class OpenWritesRefused(ServerError):
@@ -430,3 +446,42 @@ class ReplyLost(ServerError):
             f"The first request with this Idempotency-Key was carried out{what}, but its reply {reason}. "
             "Nothing was done again; read what it made."
         )
+
+
+class GapUnknown(ServerError):
+    """No gap has this identifier."""
+
+    def __init__(self, identifier: str) -> None:
+        super().__init__(f"There is no gap '{identifier[:200]}'. `GET /gaps` lists those there are.")
+
+
+class GapDecided(ServerError):
+    """A gap whose status does not allow the decision."""
+
+    def __init__(self, identifier: str, status: str, what: str) -> None:
+        super().__init__(
+            f"Gap {identifier} is {status}, so it cannot be {what}. A rejected gap can be reopened; what was "
+            "accepted is deleted with its document, or by an update."
+        )
+        self.status = status
+
+
+class GapIncomplete(ServerError):
+    """Nothing fills the gap yet; the message says what to do."""
+
+
+class GapRefused(ServerError):
+    """What would fill a gap does not conform to the shapes; nothing was changed."""
+
+    def __init__(self, refused: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__(
+            "Nothing was changed: the statements break a shape. Correct them and send them as 'statements'."
+        )
+        self.refused = refused
+
+
+class EncyclopediaUnreadable(ServerError):
+    """A file of the setting `encyclopedia` cannot be used."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"The encyclopedia's {path.name} cannot be read: {reason}. The operator can fix it.")

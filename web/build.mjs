@@ -11,7 +11,7 @@ await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 const result = await build({
   absWorkingDir: here,
-  entryPoints: { app: "src/main.ts", style: "src/style.css" },
+  entryPoints: { app: "src/main.ts", style: "src/style.css", editor: "src/editor.css" },
   outdir: out,
   bundle: true,
   splitting: true,
@@ -20,7 +20,7 @@ const result = await build({
   minify: true,
   legalComments: "none",
   chunkNames: "[name]-[hash]",
-  loader: { ".png": "empty" },
+  loader: { ".png": "empty", ".svg": "dataurl" },
   metafile: true,
   logLevel: "warning",
 });
@@ -36,14 +36,16 @@ await writeFile(join(out, "licenses.txt"), await licenses(Object.keys(result.met
 async function licenses(inputs) {
   const inPackage = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//;
   const packages = new Set(inputs.map((path) => inPackage.exec(path)?.[1]).filter(Boolean));
-  const parts = [];
-  for (const name of [...packages].sort()) {
+  const parts = new Map();
+  for (const name of packages) {
     const folder = join(here, "node_modules", name);
-    const { version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    const { version, license, repository, dependencies } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
     const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one));
-    if (!file) throw new Error(`${name} has no file with its licence`);
-    const text = (await readFile(join(folder, file), "utf8")).replaceAll("\r\n", "\n").trim();
-    parts.push(`${name} ${version} (${license})\n\n${text}\n`);
+    // A package without its license's text has taken in the packages that it depends on.
+    if (!file) for (const one of Object.keys(dependencies ?? {})) packages.add(one);
+    const text = file ? (await readFile(join(folder, file), "utf8")).replaceAll("\r\n", "\n").trim() : `The text is in ${repository.url}.`;
+    parts.set(name, `${name} ${version} (${license})\n\n${text}\n`);
   }
-  return `The page contains code of these packages.\n\n${parts.join("\n---\n\n")}`;
+  const sorted = [...parts.keys()].sort().map((name) => parts.get(name));
+  return `The page contains code of these packages.\n\n${sorted.join("\n---\n\n")}`;
 }

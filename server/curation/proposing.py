@@ -17,13 +17,14 @@ from curation.review_item import ReviewItem, State
 from ontology import Schema
 from ontology.labels import local_name
 from ontology.terms import PropertyKind
+from server.curation.reading_values import object_of
 from server.errors import InvalidBody
 from server.http.pages import page
 from server.http.reporting.statements import statement_json, violation_json
 from server.rules.ruleset import Ruleset
 from shapes.errors import ProposalDecided
 from sparql.model.change import Statement, Violation
-from sparql.model.vocabulary import RDF, RDFS, SH, UKG
+from sparql.model.vocabulary import RDF, SH, UKG
 
 if TYPE_CHECKING:
     from server.runtime.context import Services
@@ -179,9 +180,6 @@ class ProposalService:
 
     def _meaning(self, use: Use, term: NamedNode) -> Triple | None:
         """The waiting statement in the ontology's terms; None where its object cannot be read."""
-        from extractors.english.values import read_value
-        from extractors.grounding.linking import Linker
-
         subject, value = use.triple.subject, use.triple.object
         if use.kind is TermKind.CLASS:
             return Triple(subject, RDF.type, term)
@@ -189,12 +187,8 @@ class ProposalService:
         declared = schema.properties[term]
         if not isinstance(value, Literal):
             return Triple(subject, term, value) if declared.kind is PropertyKind.OBJECT else None
-        if declared.kind is PropertyKind.OBJECT:
-            linked = Linker(self._services.labels, schema).link(value.value, expected=declared.ranges)
-            return None if linked.iri is None else Triple(subject, term, linked.iri)
-        language = self._services.settings.language.partition(",")[0].strip()
-        read = read_value(value.value, declared.ranges - {RDFS.Literal}, declared.unit, language=language)
-        return Triple(subject, term, read) if isinstance(read, Literal) else None
+        meant = object_of(self._services, declared, value.value)
+        return None if meant is None else Triple(subject, term, meant)
 
     def _json(self, proposal: TermProposal) -> dict[str, Any]:
         schema = self._services.schema

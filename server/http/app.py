@@ -44,6 +44,8 @@ def create_app(services: Services) -> ASGIApp:
     stack = AsyncExitStack()
 
     def build() -> ASGIApp:
+        import shapely  # noqa: F401  # first, as in `startup`
+
         from server.http.framework import framework_app
 
         if running is not None:

@@ -31,12 +31,14 @@ class Compression:
             await self._app(scope, receive, send)
             return
 
+        compressing = accepts_gzip(Headers(scope=scope).get("accept-encoding", ""))
+
         async def send_marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _mark(MutableHeaders(raw=message["headers"]))
+                _mark(MutableHeaders(raw=message["headers"]), compressing)
             await send(message)
 
-        if not accepts_gzip(Headers(scope=scope).get("accept-encoding", "")):
+        if not compressing:
             await self._app(scope, receive, send_marked)
             return
         responder = GZipResponder(self._app, SMALLEST, _LEVEL, thread_minimum_size=_IN_THREAD)
@@ -53,12 +55,16 @@ def accepts_gzip(header: str) -> bool:
     return qualities.get("gzip", qualities.get("x-gzip", qualities.get("*", False)))
 
 
-def _mark(headers: MutableHeaders) -> None:
-    compressed = headers.get("content-encoding") == "gzip"
+def _mark(headers: MutableHeaders, compressing: bool) -> None:
+    """Say what the answer varies by, and give clients that take gzip a tag of their own.
+
+    The tag follows the request, not the size of the body, so that GET, HEAD and 304 agree (RFC 9110, 8.8.3):
+    for one such client the same content always has the same bytes.
+    """
     kind = headers.get("content-type", "").partition(";")[0]
     varies = "accept-encoding" in headers.get("vary", "").lower()
     if kind and not varies and kind not in DEFAULT_EXCLUDED_CONTENT_TYPES:
         headers.add_vary_header("Accept-Encoding")
     tag = _STRONG.fullmatch(headers.get("etag", ""))
-    if compressed and tag is not None:
+    if compressing and tag is not None:
         headers["etag"] = f'"{tag[1]}{COMPRESSED}"'

@@ -3,12 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final
 
-from server.runtime.request_logging import Draining
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
-__all__ = ["RETRY", "STILL_HERE", "Waiting", "event", "waiting"]
+from server.http.reporting.problems import ProblemMap
+from server.http.streaming import until_gone
+from sparql.model.errors import NotAcceptable
+from sparql.protocol.negotiation import MediaType, choose
+
+if TYPE_CHECKING:
+    from server.runtime.request_logging import Draining
+
+__all__ = [
+    "EVENTS",
+    "EVENT_HEADERS",
+    "RETRY",
+    "STILL_HERE",
+    "Note",
+    "Waiting",
+    "event",
+    "in_steps",
+    "step_events",
+    "waiting",
+]
+
+EVENTS: Final = "text/event-stream"
+EVENT_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+_OFFERS: Final = (MediaType("application/json"), MediaType(EVENTS))
+_REFUSED: Final = 400
+Note = Callable[[Mapping[str, Any]], None]
+"""Sends a step of the work to the client; to be called on the event loop."""
 
 RETRY = b"retry: 2000\n\n"
 """First of all: milliseconds after which a client that lost the stream comes back."""
@@ -74,3 +104,77 @@ async def waiting(
 
 def _set_from_thread(loop: asyncio.AbstractEventLoop, ready: asyncio.Event) -> None:
     loop.call_soon_threadsafe(ready.set)
+
+
+async def in_steps(request: Request, work: Callable[[Note], Awaitable[Response]]) -> Response:
+    """The response of `work`, or a stream of its steps where the client asks for `text/event-stream`."""
+    try:
+        offer = choose(request.headers.get("accept"), _OFFERS)
+    except NotAcceptable:
+        offer = _OFFERS[0]
+    if offer.media_type != EVENTS:
+        return await work(lambda step: None)
+    return _StepStream(work, request.app.state.problems, request.url.path)
+
+
+def step_events(what: str) -> dict[int | str, dict[str, Any]]:
+    """What the OpenAPI description says of such a stream."""
+    described = (
+        f"Events: `step` for each {what}; the last one is `answer`, with the whole JSON "
+        "answer, or `problem`, with a problem document."
+    )
+    return {200: {"content": {EVENTS: {"schema": {"type": "string", "description": described}}}}}
+
+
+class _StepStream(Response):
+    """The steps of work as events, then its answer or its problem; a client that leaves ends the work."""
+
+    media_type = EVENTS
+
+    def __init__(self, work: Callable[[Note], Awaitable[Response]], problems: ProblemMap, path: str) -> None:
+        super().__init__(None, 200, EVENT_HEADERS)
+        del self.headers["content-length"]
+        self._work = work
+        self._problems = problems
+        self._path = path
+        self._events: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        working = asyncio.create_task(self._problems.settle(self._work(self._note), self._path))
+        sending = asyncio.create_task(self._send_all(working, send))
+        leaving = asyncio.create_task(until_gone(receive))
+        try:
+            await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if sending.done():
+                await sending
+        finally:
+            for task in (working, sending, leaving):
+                task.cancel()
+            await asyncio.gather(working, sending, leaving, return_exceptions=True)
+
+    def _note(self, step: Mapping[str, Any]) -> None:
+        self._events.put_nowait(event("step", json.dumps(step, ensure_ascii=False).encode()))
+
+    async def _send_all(self, working: asyncio.Task[tuple[Response, Exception | None]], send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        while not (working.done() and self._events.empty()):
+            await send({"type": "http.response.body", "body": await self._next(working), "more_body": True})
+        response, unexpected = working.result()
+        name = "problem" if response.status_code >= _REFUSED else "answer"
+        last = event(name, bytes(response.body))
+        await send({"type": "http.response.body", "body": last, "more_body": False})
+        if unexpected is not None:
+            raise unexpected
+
+    async def _next(self, working: asyncio.Task[Any]) -> bytes:
+        """The next events; a comment when there was none for a while, nothing at the end."""
+        following = asyncio.create_task(self._events.get())
+        try:
+            await asyncio.wait(
+                (following, working), timeout=_HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED
+            )
+            if following.done():
+                return following.result()
+            return b"" if working.done() else STILL_HERE
+        finally:
+            following.cancel()

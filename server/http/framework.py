@@ -15,7 +15,7 @@ from server.http.page_parameters import known_parameters
 from server.http.readiness import Readiness
 from server.http.reporting.problems import ProblemMap
 from server.http.routes import access, api_page, health, page
-from server.http.routes.curation import documents, ontologies, proposals, review, rules
+from server.http.routes.curation import documents, gaps, ontologies, proposals, review, rules
 from server.http.routes.graph import (
     changes,
     collections,
@@ -61,6 +61,7 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
         relations,
         review,
         proposals,
+        gaps,
         documents,
         entities,
         features,

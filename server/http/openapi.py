@@ -185,6 +185,7 @@ def _successes(path: str, method: str, *, default: tuple[str, ...] = ()) -> Mapp
         ("/review/export", "get"): {"200": ("text/csv", "text/turtle")},
         ("/ontologies/{file}", "get"): {"200": _FILES},
         ("/shapes/{file}", "get"): {"200": _FILES},
+        ("/rules/{kind}/{version}/{file}", "get"): {"200": _FILES},
         ("/ontologies/{file}", "put"): {"200": (_JSON,), "201": (_JSON,)},
         ("/shapes/{file}", "put"): {"200": (_JSON,), "201": (_JSON,)},
     }

@@ -43,7 +43,7 @@ class ResultResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending = asyncio.create_task(self._send_all(send))
-        leaving = asyncio.create_task(_until_gone(receive))
+        leaving = asyncio.create_task(until_gone(receive))
         try:
             await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
             if sending.done():
@@ -80,7 +80,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
     def watch() -> None:
         # Only now: most work is done before anybody could leave.
         nonlocal leaving
-        leaving = loop.create_task(_until_gone(request.receive))
+        leaving = loop.create_task(until_gone(request.receive))
         leaving.add_done_callback(leave)
 
     timer = loop.call_later(_UNWATCHED_S, watch)
@@ -97,6 +97,6 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
             leaving.cancel()
 
 
-async def _until_gone(receive: Receive) -> None:
+async def until_gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

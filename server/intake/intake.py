@@ -18,7 +18,7 @@ from extractors.candidates import Candidate, Entity, Extraction, Problem
 from extractors.grounding.linking import LabelEntry, normalize
 from extractors.models.accounting import Prices, account
 from extractors.models.chat import ChatModel
-from extractors.pipeline import Pipeline
+from extractors.pipeline import Pipeline, Progress
 from extractors.prompting.methods import Method, requested_method
 from server.intake.batch import Assessor, Batch
 from server.intake.held_store import held_quads
@@ -85,18 +85,20 @@ class Intake:
         model: ChatModel | None = None,
         identifier: str | None = None,
         hold: bool = False,
+        progress: Progress | None = None,
     ) -> Outcome:
         """Extract from a text and commit what conforms; with `commit` false only report what would happen.
 
         `method` names how it is read, if not as the settings say. `about` are additional facts of the run,
         such as the rating of a review. `model` is used instead of the pipeline's own; `identifier` names the
         run, else it gets a new one. With `hold`, a batch on which too many nodes depend is stored and judged
-        in the background; else it is judged at once. Raises `ExtractionError`; then nothing was written.
+        in the background; else it is judged at once. `progress` is called with each step. Raises
+        `ExtractionError`; then nothing was written.
         """
         started, begin = datetime.now(UTC), time.monotonic()
         pipeline = self._pipeline if model is None else self._pipeline.over(model)
         with account() as spent:
-            extraction = await pipeline.extract(text, requested_method(method))
+            extraction = await pipeline.extract(text, requested_method(method), progress)
         batch = Batch(minted=frozenset(entity.iri for entity in extraction.entities if entity.new))
         for candidate in extraction.candidates:
             _add_candidate(batch, candidate)
@@ -150,15 +152,16 @@ class Intake:
         text: str | None = None,
         commit: bool = True,
         hold: bool = False,
+        facts: Mapping[NamedNode, str] | None = None,
     ) -> Outcome:
-        """The same as `submit`, but blocks."""
+        """The same as `submit`, but blocks; `facts` are additional ones of the run."""
         started = datetime.now(UTC)
         batch = Batch()
         for statement, support in statements:
             batch.statements.setdefault(statement.triple, statement)
             batch.supports.setdefault(statement.triple, support)
         document = None if text is None and source is None else Document(text, source)
-        submission = Submission(uuid.uuid4().hex, batch, started, {}, document, source)
+        submission = Submission(uuid.uuid4().hex, batch, started, facts or {}, document, source)
         # Assessors change a batch; the original is stored.
         kept = submission.fresh() if hold else None
         return self._judge(submission, commit=commit, hold=kept)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from extractors.readers.reading import Reader
     from extractors.research.evaluation.text2kgbench.reading import TestSet
     from extractors.research.evaluation.text2kgbench.run import Result
+    from server.research.questions.graph import QuestionGraph
+    from server.research.questions.reading import AskedQuestion
 
 evaluate_app = typer.Typer(no_args_is_help=True, help="Measure extraction on benchmarks.")
 commands_measure.register(evaluate_app)
@@ -237,6 +239,7 @@ def _console() -> Console:
 
 @evaluate_app.command()
 def questions(
+    context: typer.Context,
     graph: Annotated[list[Path], typer.Option(help="RDF files of the graph.")],
     files: Annotated[
         list[Path], typer.Option("--questions", help="JSON lines, or TEXT2SPARQL's YAML, with gold queries.")
@@ -245,13 +248,21 @@ def questions(
     out: Annotated[
         Path | None, typer.Option(help="JSON lines to write: each question with its outcome.")
     ] = None,
+    baselines: Annotated[
+        bool,
+        typer.Option(help="Ask a keyword template and the model's SPARQL without checks as well."),
+    ] = False,
+    config: Config = None,
+    model_url: ModelUrl = None,
 ) -> None:
     """Ask questions of a graph in memory without a model, and score the answers against gold queries."""
+    from server.research.questions.baselines import KeywordTemplate
     from server.research.questions.graph import QuestionGraph
     from server.research.questions.reading import read_questions
     from server.research.questions.report import print_scores, write_outcomes
     from server.research.questions.scoring import ask_all
 
+    settings = settings_of(context, config=config, model_url=model_url).settings
     asked = [(path, read_questions(path)) for path in files]
     with stderr.status("loading the graph"):
         held = QuestionGraph(graph, ontology)
@@ -260,3 +271,24 @@ def questions(
         print_scores(path.name, outcomes)
         if out is not None:
             write_outcomes(out, outcomes)
+        if baselines:
+            of = asyncio.run(ask_all(held, of_file, KeywordTemplate(held).ask))
+            print_scores(f"{path.name}: keyword template", of)
+            asyncio.run(_ask_model(settings, held, path.name, of_file))
+
+
+async def _ask_model(
+    settings: Settings, graph: "QuestionGraph", name: str, questions: "Sequence[AskedQuestion]"
+) -> None:
+    """Ask the configured model for queries, which are run without any check."""
+    from server.intake.language_model import deferred_model
+    from server.research.questions.baselines import FreeQueries
+    from server.research.questions.report import print_scores
+    from server.research.questions.scoring import ask_all
+
+    model = deferred_model(settings)
+    try:
+        found = await ask_all(graph, questions, FreeQueries(graph, model).ask)
+    finally:
+        await model.close()
+    print_scores(f"{name}: SPARQL of {model.name}, unchecked", found)

@@ -1,4 +1,4 @@
-"""`urbankg evaluate completion | urban | judge | methods`: against geometry, against gold, by people."""
+"""`urbankg evaluate completion | urban | judge | methods | filling`: by geometry, by gold, by people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PriceOut = Annotated[float | None, typer.Option(min=0, help="What a million toke
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (completion, urban, judge, methods):
+    for command in (completion, urban, judge, methods, filling):
         app.command()(command)
 
 
@@ -54,6 +54,28 @@ def completion(
         measure_completion(settings, files, modes, out, limit=limit, seed=seed, prices=prices)
     )
     print_completion(scores, prices)
+
+
+def filling(
+    context: typer.Context,
+    facts: Annotated[Path, typer.Argument(help="JSON lines: question, fact, and a passage that states it.")],
+    out: Annotated[Path | None, typer.Option(help="JSON lines to write: what became of each.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many.")] = None,
+    config: Config = None,
+    model_url: ModelUrl = None,
+) -> None:
+    """Ask for facts of the sample city: the model alone, with the facts deleted, and with gaps filled."""
+    from server.research.filling import filling_table, measure_filling, read_facts, write_filled
+    from server.research.report import output, progress_of
+
+    settings = settings_of(context, config=config, model_url=model_url).settings
+    read = read_facts(facts)[:limit]
+    with progress_of("questions", len(read)) as show:
+        count = iter(range(1, len(read) + 1))
+        found = asyncio.run(measure_filling(settings, read, lambda _: show(next(count), len(read))))
+    output().print(filling_table(found, settings.model_name or settings.model_url or "embedded model"))
+    if out is not None:
+        write_filled(out, found)
 
 
 def urban(

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from curation.review import ReviewQueue
     from extractors.models.metering import MeteredModel
     from ontology import Schema
+    from server.gaps.passages import Passages
+    from server.gaps.queue import GapQueue
     from server.http.access.admission import Admission
     from server.http.access.clients import Clients
     from server.http.access.guard import Guard
@@ -94,6 +96,8 @@ class LazyServices:
     merging: Lazy[Merging] = Lazy()
     held_judge: Lazy[HeldJudge] = Lazy()
     model: Lazy[MeteredModel] = Lazy()
+    gaps: Lazy[GapQueue] = Lazy()
+    passages: Lazy[Passages] = Lazy()
     jobs: Lazy[JobStore] = Lazy()
     job_worker: Lazy[JobWorker] = Lazy()
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from curation.review import ReviewQueue
     from extractors.models.chat import ChatModel
     from extractors.models.metering import MeteredModel
+    from server.gaps.passages import Passages
+    from server.gaps.queue import GapQueue
     from server.intake.held_judge import HeldJudge
     from server.jobs.store import JobStore
     from server.jobs.worker import JobWorker
@@ -84,6 +86,25 @@ def model(services: Services, given: ChatModel | None) -> MeteredModel:
     opened = language_model(services.settings, services.metrics, given)
     services.closing.push_async_callback(opened.close)
     return opened
+
+
+def gaps(services: Services) -> GapQueue:
+    """What questions missed. Raises `StateUnreadable`."""
+    from server.gaps.queue import GapQueue
+
+    queue = GapQueue(services.settings.data)
+    services.closing.callback(queue.close)
+    return queue
+
+
+def passages(services: Services) -> Passages:
+    """Texts in which gaps are looked up. Raises `StateUnreadable`."""
+    from server.gaps.passages import Passages
+    from server.gaps.service import graph_documents
+
+    found = Passages(services.settings.data, graph_documents(services), services.settings.encyclopedia)
+    services.closing.callback(found.close)
+    return found
 
 
 def jobs(services: Services) -> JobStore:

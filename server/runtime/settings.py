@@ -26,6 +26,7 @@ from pyoxigraph import NamedNode
 from extractors.prompting.method_names import MethodName
 from server.errors import SettingsError
 from server.http.access.trusted_networks import networks_of
+from shapes.generation import Generation, generation_of
 from sparql.model.tolerances import Tolerances
 from sparql.storage.durability import Durability
 
@@ -33,6 +34,10 @@ PREFIX = "URBANKG_"
 FILE = "urbankg.toml"
 # A name or an IPv4 address, or an IPv6 address with or without its brackets.
 _HOST_NAME = re.compile(r"[^\s/@:*\[\]]+|\[?[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]?")
+# Letters, digits and dots only where the content security policy names the host.
+_TILES = re.compile(
+    r"https?://[A-Za-z0-9.-]+(?::\d+)?/(?=\S*\{z\})(?=\S*\{x\})(?=\S*\{y\})[^\s\"'<>]*", re.ASCII
+)
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/@\s*]+")
 
 
@@ -118,6 +123,13 @@ class Settings(BaseModel):
         description="Origins whose web pages may read `/sparql`, `/query` and VoID, with commas between "
         "(`https://app.example`); `*`: all. Empty: none.",
     )
+    tile_address: str = Field(
+        "",
+        description="Address of map tiles that the page draws beneath the graph's areas "
+        "(`https://tiles.example/{z}/{x}/{y}.png`); its content security policy then allows that origin's "
+        "pictures. Empty: the graph's own areas only.",
+    )
+    tile_credit: str = Field("", description="Whose tiles they are, as the map says it.")
     ontology: Path | None = Field(None, description="Folder of OWL files; the shipped ones when not set.")
     shapes: Path | None = Field(None, description="Folder of SHACL files; the shipped ones when not set.")
     shacl_engine: Literal["compiled", "pyshacl"] = Field(
@@ -125,9 +137,11 @@ class Settings(BaseModel):
         description="`compiled` accepts at once what certainly conforms and gives the rest to pySHACL; "
         "`pyshacl` gives it everything.",
     )
-    generate_shapes: bool = Field(
-        False,
-        description="Whether shapes are also made from the ontology's axioms, where none is written by hand.",
+    generate_shapes: Annotated[Generation, BeforeValidator(generation_of)] = Field(
+        "contradictions",
+        description="Which shapes are also made from the ontology's axioms, where none is written by hand: "
+        "those that refuse what contradicts an axiom (`contradictions`), or also what is not known to "
+        "satisfy one (`closed`). `true` is read as `closed`, `false` as `off`.",
     )
     reasoner: Literal["none", "hermit", "pellet"] = Field(
         "hermit",
@@ -188,7 +202,7 @@ class Settings(BaseModel):
     extraction_method: MethodName = Field(
         "fast",
         description="How texts are read: `fast` asks one question; `thorough` takes three views with chain "
-        "of thought, refinement and tools. The others are in docs/operators.md.",
+        "of thought, refinement and tools. The others are in docs/models.md.",
     )
     extraction_samples: int = Field(
         1,
@@ -203,6 +217,18 @@ class Settings(BaseModel):
         le=1,
         description="A statement that is less probable waits in review. Models without probabilities are "
         "not affected.",
+    )
+    ask_samples: int = Field(
+        3,
+        ge=1,
+        le=15,
+        description="How many plans of a question a large model (`model_url`) writes at most, where none can "
+        "be enumerated; the answer that most of them find is given.",
+    )
+    ask_queries: bool = Field(
+        False,
+        description="That model may write SPARQL where it makes no plan either. The query only reads, has "
+        "terms of the graph alone and uses every word, or is repaired or refused.",
     )
     implied_kinds: bool = Field(
         True,
@@ -288,7 +314,15 @@ class Settings(BaseModel):
         "loaded layers (named graphs) and gazetteers.",
     )
     gazetteers: str = Field(
-        "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/operators.md."
+        "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/loading.md."
+    )
+    encyclopedia: Path | None = Field(
+        None,
+        description="Folder of texts (`.txt`, `.md`) and JSON lines (`title`, `text`, `source`), or one such "
+        "file, in which gaps of questions are looked up beside the graph's documents.",
+    )
+    record_gaps: bool = Field(
+        True, description="Whether questions that miss are kept, with what is missing, for `/gaps`."
     )
     geometry_conflict: Literal["refuse", "warn", "ignore"] = Field(
         "refuse",
@@ -311,8 +345,8 @@ class Settings(BaseModel):
     inference: Literal["none", "materialised"] = Field(
         "none",
         description="`materialised` stores in the graph what follows by subclasses, subproperties, inverse, "
-        "transitive and symmetric properties and equivalents; `none` costs writes nothing, and queries may "
-        "ask with `inference=owl`.",
+        "transitive and symmetric properties, chains, restrictions, equivalents and equality; `none` costs "
+        "writes nothing, and queries may ask with `inference=owl`.",
     )
     inference_max: int = Field(
         100_000,
@@ -443,6 +477,15 @@ class Settings(BaseModel):
         for name in _listed(value):
             if name != "*" and not _HOST_NAME.fullmatch(name):
                 raise ValueError(f"'{name}' is not a host name; write it without http:// and without a port")
+        return value
+
+    @field_validator("tile_address")
+    @classmethod
+    def _tile_address(cls, value: str) -> str:
+        if value and not _TILES.fullmatch(value):
+            raise ValueError(
+                f"'{value}' is no address of tiles; write https://tiles.example/{{z}}/{{x}}/{{y}}.png"
+            )
         return value
 
     @field_validator("cors_origins")

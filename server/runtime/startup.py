@@ -143,6 +143,7 @@ def obstacle(services: Services, one: NamedNode, other: NamedNode) -> str | None
 
 def asker(services: Services, schema: Schema, labels: LabelIndex, summary: DataSummary) -> Asker:
     """What answers questions by an ontology."""
+    from sparql.ask.planning.model import AskedModel
     from sparql.ask.service import Asker
     from sparql.names.resolution import representative
 
@@ -151,7 +152,7 @@ def asker(services: Services, schema: Schema, labels: LabelIndex, summary: DataS
         labels=labels,
         summary=summary,
         same=lambda iri: representative(services.store, iri),
-        model=services.model,
+        model=AskedModel(services.model, services.settings.ask_samples, services.settings.ask_queries),
         run_query=services.readers.solutions,
         prompts=services.settings.prompts,
     )
@@ -192,6 +193,10 @@ def _judge(services: Services, gate: ShapesGate | None) -> tuple[Ruleset, Pendin
 
 def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> StartedServices:
     # Imported here: these packages and what they import take longer than everything before.
+    # Shapely is first, here and where routes are built: its modules form a circle, and two threads that enter
+    # it at two places fail.
+    import shapely  # noqa: F401
+
     from curation.proposal import TermKind
     from extractors.grounding.linking import Linker
     from extractors.pipeline import Pipeline

@@ -136,6 +136,8 @@ def build(
     services.merging = lazy_services.merging
     services.held_judge = lazy_services.held_judge
     services.model = lambda services: lazy_services.model(services, model)
+    services.gaps = lazy_services.gaps
+    services.passages = lazy_services.passages
     services.jobs = lazy_services.jobs
     services.job_worker = lazy_services.job_worker
     rule_registry.put_in_force = partial(rule_switch.put_in_force, services)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from pyoxigraph import NamedNode
 
-from extractors.grounding.linking import LabelEntry, Labels
-from extractors.models.chat import ChatModel
-from ontology.labels import normalise
 from ontology.schema import Schema
 from sparql.ask.answer.follow_up import follow_up_words, replaced
 from sparql.ask.answer.gaps import Gap, GapKind, data_gap, nodes_of, word_gaps
 from sparql.ask.answer.map import draw_map
+from sparql.ask.answer.plain import plain_answer
 from sparql.ask.answer.recorded import first_unrecorded
 from sparql.ask.answer.sentence import AnswerWriter, count_of, is_empty, rows_of
 from sparql.ask.answer.shown import find_coverage, find_shown, unknown_gap
@@ -25,6 +23,7 @@ from sparql.ask.linking.forms import Form, forms_of
 from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
 from sparql.ask.linking.readings import EntityName, Reading
 from sparql.ask.linking.summary import DataSummary, RunQuery
+from sparql.ask.naming import EntityLabels, TermFinder
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan.checking import check_plan
 from sparql.ask.plan.json_form import read_plan, steps_as_json
@@ -51,13 +50,15 @@ from sparql.ask.plan.nodes import (
 from sparql.ask.plan.typing import Typing
 from sparql.ask.plan.wording import phrase, restriction_words, sentences
 from sparql.ask.planning.enumeration import EnumerationPlanner, unplanned_words
-from sparql.ask.planning.model import ModelPlanner
+from sparql.ask.planning.model import AskedModel, ModelPlanner
 from sparql.ask.planning.planner import Candidate, Planner, Trace
 from sparql.ask.planning.quantities import Quantities
+from sparql.ask.planning.queries import QueryWriter
+from sparql.ask.planning.query_use import KnownTerms
 from sparql.ask.planning.rules import Context
 from sparql.model.vocabulary import XSD
 
-__all__ = ["LONGEST_QUESTION", "AskResult", "Asker", "EntityLabels"]
+__all__ = ["LONGEST_QUESTION", "AskResult", "Asker", "EntityLabels", "Watch"]
 
 LONGEST_QUESTION: Final = 1000
 _TRIED: Final = 4
@@ -65,13 +66,7 @@ _MUCH_DEARER: Final = 0.6
 _AS_CHEAP: Final = 0.02
 _NEARLY_AS_CHEAP: Final = 0.06
 _KEPT_QUESTIONS: Final = 200
-
-
-class EntityLabels(Labels, Protocol):
-    """The label index: names to entities, and back."""
-
-    def entries_of(self, iri: NamedNode) -> Sequence[LabelEntry]:
-        """Return the labels of an entity, main ones first."""
+Watch = Callable[[dict[str, str]], None]
 
 
 @dataclass(frozen=True)
@@ -101,10 +96,10 @@ class _Outcome:
     results: Mapping[str, Any]
 
     @property
-    def found(self) -> object:
+    def found(self) -> Hashable:
         """What identifies the result: the things and values found."""
         if "boolean" in self.results:
-            return self.results["boolean"]
+            return bool(self.results["boolean"])
         names = (self.query.variable, *self.query.columns)
         return frozenset(tuple(row.get(n, {}).get("value") for n in names) for row in rows_of(self.results))
 
@@ -115,7 +110,8 @@ class Asker:
     `run_query` runs a SPARQL query and returns its JSON results as a dict. `same` gives the entity that
     stands for those that are the same. `summary` follows the graph's
     commits. A `model` is asked where nothing can be enumerated, if it is a large one. `prompts` is a folder
-    whose prompt files replace the built-in ones, and whose `idle-words.txt` adds words that need no use.
+    whose prompt files replace the built-in ones, whose `idle-words.txt` adds words that need no use, and
+    whose `ask-examples.jsonl` adds examples for that model.
     """
 
     def __init__(
@@ -126,7 +122,7 @@ class Asker:
         summary: DataSummary,
         run_query: RunQuery,
         same: Callable[[NamedNode], NamedNode] = lambda iri: iri,
-        model: ChatModel | None = None,
+        model: AskedModel | None = None,
         row_limit: int = 1000,
         prompts: Path | None = None,
     ) -> None:
@@ -142,9 +138,13 @@ class Asker:
         self._compiler = Compiler(schema, self._places, limit=row_limit)
         self._writer = AnswerWriter(schema)
         self._kept: tuple[int, int, Context | None] = (-1, 0, None)
+        self._terms = TermFinder(schema, labels, summary)
         self._planners: list[Planner] = [EnumerationPlanner()]
-        if model is not None and model.prompt_profile == "full":
-            self._planners.append(ModelPlanner(model, prompts))
+        self._queries: QueryWriter | None = None
+        if model is not None and model.model.prompt_profile == "full":
+            self._planners.append(ModelPlanner(model, self._found, prompts))
+            if model.queries:
+                self._queries = QueryWriter(model, run_query, prompts)
 
     async def prepare(self) -> None:
         """Read the summary of the data and the words, so that the first question does not wait for them."""
@@ -152,14 +152,17 @@ class Asker:
         await self._linker.link("which", self._run_query)
         self._context()
 
-    async def ask(self, question: str, *, context: str = "", history: Sequence[str] = ()) -> AskResult:
+    async def ask(
+        self, question: str, *, context: str = "", history: Sequence[str] = (), watch: Watch | None = None
+    ) -> AskResult:
         """Answer a question; `context` narrows it, `history` are the questions before it, the last one last.
 
+        `watch` is called with each step of the trace as it is made.
         Raises `AskError` for a question that is empty or too long, and `ModelError` when the model fails.
         """
         question = _readable(question, "question", required=True)
         context = _readable(context, "context", required=False)
-        trace = Trace()
+        trace = Trace(watch=watch)
         await self.summary.refresh(self._run_query)
         asked = f"{question.rstrip(' ?.!')} {context}" if context else question
         first, *others = forms_of(asked)
@@ -174,6 +177,9 @@ class Asker:
         )
         plans = await self._follow_up(question, history, planning, trace) if history else ()
         plans = plans or await self._plans(linked, others, planning, trace)
+        query = await self._query(linked, planning, trace) if not plans else None
+        if query is not None:
+            return replace(await self._queried(query, trace), entities=entities)
         if not plans:
             gaps = word_gaps(linked, unplanned_words(linked, planning))
             trace.note("No plan uses every word.", "explain", " ".join(gap.message for gap in gaps))
@@ -209,15 +215,28 @@ class Asker:
             raise AskError('Give either "plan", the tree of a plan, or "sparql", a query.')
         trace = Trace()
         if sparql is not None:
-            results = await self._run_query(sparql)
-            trace.note("The query is run as it was written.", "query", f"Rows: {len(rows_of(results))}.")
-            answer = _plain_answer(results)
-            return AskResult(answer, sparql, results=results, trace=trace.steps)
+            return await self._queried(sparql, trace)
         await self.summary.refresh(self._run_query)
         typing = self._context().typing
-        read = read_plan(plan, self._term)
+        read = read_plan(plan, self._terms.find)
         check_plan(read, typing)
         return await self._answer([Candidate(read, 0.0)], typing, trace, [])
+
+    async def _query(self, linked: LinkedQuestion, planning: Context, trace: Trace) -> str | None:
+        """Return the query that the model writes where nothing was planned, if it may."""
+        if self._queries is None or linked.unread:
+            return None
+        properties = self._schema.properties.keys() | self.summary.uses.keys()
+        classes = self._schema.classes.keys() | self.summary.classes
+        known = KnownTerms(
+            frozenset(properties), frozenset(classes), lambda iri: bool(self._labels.entries_of(iri))
+        )
+        return await self._queries.write(linked, planning, known, trace)
+
+    async def _queried(self, query: str, trace: Trace) -> AskResult:
+        results = await self._run_query(query)
+        trace.note("The query is run as it was written.", "query", f"Rows: {len(rows_of(results))}.")
+        return AskResult(plain_answer(results, self._terms.find), query, results=results, trace=trace.steps)
 
     async def _answer(
         self, plans: Sequence[Candidate], typing: Typing, trace: Trace, entities: list[dict[str, Any]]
@@ -285,6 +304,11 @@ class Asker:
                 chosen = outcome, candidate.cost
         assert first is not None
         return (chosen[0] if chosen else first), None
+
+    async def _found(self, plan: Plan, context: Context) -> Hashable:
+        """Run a plan and return what identifies its answer."""
+        query = self._compiler.compile(plan, context.typing.kind)
+        return _Outcome(plan, query, await self._run_query(query.text)).found
 
     async def _gaps(self, outcome: _Outcome, typing: Typing) -> tuple[list[Gap], bool]:
         """Return what is missing, and whether nothing can be said therefore."""
@@ -367,26 +391,6 @@ class Asker:
     def _classes_of(self, iri: NamedNode) -> frozenset[NamedNode]:
         return frozenset(c for entry in self._labels.entries_of(iri) for c in entry.classes)
 
-    def _term(self, words: str) -> Term | None:
-        """Return the term of an IRI or of words, for plans that a person edits."""
-        entries = self._labels.exact(words)
-        if entries:
-            return Term(entries[0].iri, entries[0].label)
-        for terms in (self._schema.classes, self._schema.properties):
-            for known in terms.values():
-                if normalise(known.label) == normalise(words) != ():
-                    return Term(known.iri, known.label)
-        try:
-            iri = NamedNode(words)
-        except ValueError:
-            return None
-        term = self._schema.classes.get(iri) or self._schema.properties.get(iri)
-        if term is not None:
-            unit = getattr(term, "unit", None)
-            return Term(iri, term.label, unit.value.rpartition("/")[2] if unit is not None else "")
-        named = self._labels.entries_of(iri)
-        return Term(iri, named[0].label) if named else None
-
 
 def _terms_of(plan: Plan) -> frozenset[NamedNode]:
     """The classes and properties of a plan: a reading of the same words in another order has the same."""
@@ -407,13 +411,6 @@ def _names(linked: LinkedQuestion) -> list[Candidate]:
         for reading in named
         if isinstance(reading.meaning, EntityName)
     ]
-
-
-def _plain_answer(results: Mapping[str, Any]) -> str:
-    if "boolean" in results:
-        return "Yes." if results["boolean"] else "No."
-    rows = rows_of(results)
-    return f"The query gives {len(rows):,} row{'' if len(rows) == 1 else 's'}."
 
 
 def _readable(text: str, what: str, *, required: bool) -> str:

@@ -19,6 +19,7 @@ export interface Source {
   title: string | null;
   model: string | null;
   confidence: string | null;
+  reviewer: string | null;
 }
 
 /** The sources of each statement that rests on a text; whole terms are looked up, so that no index is searched. */
@@ -28,11 +29,12 @@ export async function evidenceOf(triples: Triple[]): Promise<Map<Triple, Source[
   if (!asked.length) return found;
   const values = asked.map((one, index) => `(${index} <<( <${one.subject}> <${one.predicate}> ${written(one.object)} )>>)`);
   const told = await rows(`PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
-    PREFIX ukg: <https://w3id.org/urbankg/system#> PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX dcterms: <http://purl.org/dc/terms/>
-    SELECT ?n ?quote ?confidence ?document ?title ?model FROM <${PROVENANCE}> WHERE {
+    PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> PREFIX ukg: <https://w3id.org/urbankg/system#> PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX dcterms: <http://purl.org/dc/terms/>
+    SELECT ?n ?quote ?confidence ?document ?title ?model ?reviewer FROM <${PROVENANCE}> WHERE {
       VALUES (?n ?t) { ${values.join(" ")} }
       ?r rdf:reifies ?t ; ukg:quote ?quote .
       OPTIONAL { ?r ukg:confidence ?confidence }
+      OPTIONAL { ?r prov:wasAttributedTo ?by . OPTIONAL { ?by rdfs:label ?label } BIND(COALESCE(?label, STR(?by)) AS ?reviewer) }
       OPTIONAL { ?r prov:wasGeneratedBy ?run OPTIONAL { ?run ukg:model ?model }
         OPTIONAL { ?run prov:used ?document OPTIONAL { ?document dcterms:source ?title } } } }`);
   for (const row of told) {
@@ -44,14 +46,14 @@ export async function evidenceOf(triples: Triple[]): Promise<Map<Triple, Source[
 
 /** A source: the quote, and where it comes from. */
 export function sourceShown(one: Source): TemplateResult {
-  const facts = [one.confidence ? `Confidence ${Number(one.confidence).toFixed(2)}` : "", one.model ?? ""].filter(Boolean).join(" · ");
+  const facts = [one.confidence ? `Confidence ${Number(one.confidence).toFixed(2)}` : "", one.model ?? "", one.reviewer ? `decided by ${one.reviewer}` : ""].filter(Boolean).join(" · ");
   return html`<p class="quote s">“${one.quote}”</p>
     <p class="small soft">${facts}${one.document ? html` · <a href=${`#/text/${one.document.split("/").pop()}`}>${one.title ?? "the text"}</a>` : nothing}</p>`;
 }
 
 function sourceOf(row: Row): Source {
   const value = (name: string): string | null => row[name]?.value ?? null;
-  return { quote: value("quote") ?? "", document: value("document"), title: value("title"), model: value("model"), confidence: value("confidence") };
+  return { quote: value("quote") ?? "", document: value("document"), title: value("title"), model: value("model"), confidence: value("confidence"), reviewer: value("reviewer")?.split("/").pop() ?? null };
 }
 
 /** A term as a query writes it; empty for what cannot stand in one. */

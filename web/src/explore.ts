@@ -1,10 +1,11 @@
 // Explore: search by name, and the page of an entity: its facts with their sources, its place, its neighbors.
 
 import { html, nothing, type TemplateResult } from "lit";
-import type { FeatureCollection } from "geojson";
+import type { Feature, FeatureCollection } from "geojson";
 import { address, ask, download, rows, text, type Term } from "./api";
 import { evidenceOf, sourceShown, type Source } from "./evidence";
 import { inWords, isIri, kindOf, LABEL, learn, nameOf, TYPE, unitOf, vocabulary } from "./names";
+import { numbered, numbersOf } from "./results";
 import { completions, entityAddress, Screen, term, type Completion } from "./screen";
 
 const GEO = "http://www.opengis.net/ont/geosparql#";
@@ -44,6 +45,9 @@ class ExploreScreen extends Screen {
   private around: FeatureCollection | null = null;
   private opened = new Set<string>();
   private all = false;
+  /** Whether what is listed was found by a click on the map. */
+  private spot = false;
+  private selected: string | null = null;
   private timer?: ReturnType<typeof setTimeout>;
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
@@ -55,6 +59,7 @@ class ExploreScreen extends Screen {
       this.iri = "";
       this.entity = null;
       this.words = words;
+      this.spot = false;
       if (words !== this.searched || this.found === null) void this.search();
       void this.places();
     }
@@ -75,6 +80,8 @@ class ExploreScreen extends Screen {
     const found = await completions(words, "entity", 50);
     if (words !== this.searched) return;
     this.found = found;
+    this.spot = false;
+    void this.places();
     await learn(found.flatMap((one) => one.classes)).catch(() => undefined);
     this.requestUpdate();
   }
@@ -91,12 +98,30 @@ class ExploreScreen extends Screen {
     else void this.search();
   }
 
-  /** The map of a search: what the graph has as points and lines. */
+  /** What a search found, on the map. */
   private async places(): Promise<void> {
-    if (this.place && !this.entity && this.iri === "") void import("./map");
-    this.place = null;
-    this.around = null;
     void import("./map");
+    const found = this.found ?? [];
+    this.place = this.around = null;
+    this.requestUpdate();
+    if (!found.length) return;
+    const drawn = await ask(`features?${new URLSearchParams([...found.map((one) => ["iri", one.iri]), ["tolerance", "0.0002"]])}`).catch(() => null);
+    if (found !== this.found || this.iri) return;
+    const order = new Map(found.map((one, at) => [one.iri, at]));
+    drawn?.features.sort((one: Feature, other: Feature) => order.get(one.properties!["iri"])! - order.get(other.properties!["iri"])!);
+    this.place = numbered(drawn);
+    this.requestUpdate();
+  }
+
+  /** What is at a place of the map: the smallest first. */
+  private async here({ at, reach }: { at: { lat: number; lng: number }; reach: number }): Promise<void> {
+    const box = [at.lng - reach, at.lat - reach, at.lng + reach, at.lat + reach].map((one) => one.toFixed(6)).join(",");
+    const drawn = (await this.run("Looking there…", () => ask(address("features", { bbox: box, limit: 200, tolerance: 0.0005 })))) as FeatureCollection | undefined;
+    if (!drawn || this.iri) return;
+    this.place = null;
+    this.found = drawn.features.reverse().map(({ properties: one }) => ({ iri: one!["iri"], label: one!["label"] ?? nameOf(one!["iri"]), kind: "entity", classes: one!["classes"] }));
+    this.spot = true;
+    await learn(this.found.flatMap((one) => one.classes)).catch(() => undefined);
     this.requestUpdate();
   }
 
@@ -114,6 +139,7 @@ class ExploreScreen extends Screen {
     const entity = await this.run("Reading the facts…", () => this.read(iri));
     if (!entity || this.iri !== iri) return;
     this.entity = entity;
+    void import("./neighborhood");
     void this.prove(entity).catch(() => undefined);
     document.title = `${entity.name} · UrbanKG`;
     this.requestUpdate();
@@ -181,18 +207,24 @@ class ExploreScreen extends Screen {
   }
 
   private searching(): TemplateResult {
+    const numbers = numbersOf(this.place);
+    const count = this.found?.length ?? 0;
+    const heading = !this.found ? "What the graph knows" : !count ? (this.spot ? "Nothing is there" : "Nothing is called so") : this.spot ? `${count} ${count === 1 ? "thing" : "things"} there` : `${count}${count === 50 ? " or more" : ""} found`;
     return html`<form class="ask" role="search" @submit=${(event: Event) => this.submitted(event)}>
         <label class="hide" for="search">A name</label>
         <input id="search" type="search" .value=${this.words} placeholder="Find a place or name" autocomplete="off" @input=${(event: Event) => this.typed(event)} />
         <button class="btn main">Find</button></form>
       <div class="answer">
-        <section class="head stack"><h1 class="mid" aria-live="polite">${this.found ? (this.found.length ? `${this.found.length}${this.found.length === 50 ? " or more" : ""} found` : "Nothing is called so") : "What the graph knows"}</h1>
-          ${this.found && !this.found.length ? html`<p class="soft">Check the spelling, or try one word of the name.</p>` : nothing}
-          ${this.found ? nothing : html`<p class="soft">Write the start of a name, or a word of it.</p>`}</section>
-        <ukg-map .data=${null} .reference=${null} .around=${null} .selected=${null} label="Map of the graph's areas"></ukg-map>
+        <section class="head stack"><h1 class="mid" aria-live="polite">${heading}</h1>
+          ${this.found && !count && !this.spot ? html`<p class="soft">Check the spelling, or try one word of the name.</p>` : nothing}
+          ${this.found ? nothing : html`<p class="soft">Write the start of a name, or a word of it; or click the map to see what is there.</p>`}</section>
+        <ukg-map .data=${this.place} .reference=${null} .around=${null} .selected=${this.selected} label="Map. A click lists what is there."
+          @pick=${(event: CustomEvent<string>) => ((this.selected = event.detail), this.requestUpdate())}
+          @place=${(event: CustomEvent<{ at: { lat: number; lng: number }; reach: number }>) => void this.here(event.detail)}></ukg-map>
         <section class="rest">${this.found?.length
           ? html`<div class="card"><table class="list"><tbody>${this.found.map(
-              (one) => html`<tr><td><span class="k-${kindOf(one.classes)}"><span class="dot"></span> <a href=${entityAddress(one.iri)}>${one.label}</a></span></td>
+              (one) => html`<tr aria-current=${one.iri === this.selected ? "true" : nothing}>${numbers.size ? html`<td>${numbers.has(one.iri) ? html`<span class="pin">${numbers.get(one.iri)}</span>` : nothing}</td>` : nothing}
+                <td><span class="k-${kindOf(one.classes)}"><span class="dot"></span> <a href=${entityAddress(one.iri)}>${one.label}</a></span></td>
                 <td class="soft">${one.classes[0] ? nameOf(one.classes[0]) : ""}</td></tr>`,
             )}</tbody></table></div>`
           : nothing}</section>
@@ -218,6 +250,7 @@ class ExploreScreen extends Screen {
             <table class="facts"><tbody>${entity.facts.flatMap((fact) => fact.values.map((one, index) => this.fact(fact, one, index)))}</tbody></table>
           </div>
           ${entity.incoming.length ? this.incoming(entity) : nothing}
+          <ukg-neighborhood .iri=${entity.iri}></ukg-neighborhood>
         </section>
         <section class="gap">
           ${this.place

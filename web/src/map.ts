@@ -15,6 +15,8 @@ interface Label {
 const GROUND_TOLERANCE = 0.0004;
 const MOST_LABELS = 18;
 const MOST_PINS = 300;
+// More pins than these cover one another: the list beside the map has the same numbers, and is for the keyboard.
+const FEW_PINS = 9;
 let ground: Promise<FeatureCollection> | undefined;
 
 /** The areas of the graph, simplified; asked for once. */
@@ -54,6 +56,7 @@ export class MapView extends LitElement {
   /** Too many for elements of their own: they are drawn on the canvas. */
   #many = false;
   #color?: string;
+  #tiled = false;
   #markers = new Map<string, L.Marker | L.Path>();
   #fitted: FeatureCollection | null | undefined;
   #moved = false;
@@ -76,12 +79,17 @@ export class MapView extends LitElement {
     frame.setAttribute("aria-label", this.label || "Map");
     this.#map = L.map(frame, { attributionControl: false, zoomControl: false, minZoom: 2, maxZoom: 18, zoomSnap: 0.25 });
     L.control.zoom({ position: "topright" }).addTo(this.#map);
+    this.#tile();
     this.#canvas = L.canvas({ padding: 0.3 });
     this.#map.setView([0, 0], 2);
     this.#below.addTo(this.#map);
     this.#written.addTo(this.#map);
     this.#shown.addTo(this.#map);
     this.#map.on("dragstart", () => (this.#moved = true));
+    this.#map.on("click", (event) => {
+      const reach = (this.#map!.containerPointToLatLng([12, 0]).lng - this.#map!.containerPointToLatLng([0, 0]).lng) / 2;
+      this.dispatchEvent(new CustomEvent("place", { detail: { at: event.latlng, reach }, bubbles: true }));
+    });
     this.#map.on("moveend zoomend", () => this.#write());
     void this.#drawGround();
     this.#resize = new ResizeObserver(() => {
@@ -93,6 +101,18 @@ export class MapView extends LitElement {
     this.#theme = new MutationObserver(this.#restyle);
     this.#theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
     this.#dark.addEventListener("change", this.#restyle);
+  }
+
+  /** The operator's tiles, beneath all else; the areas are then drawn through. */
+  #tile(): void {
+    const chosen = document.querySelector<HTMLMetaElement>("meta[name=tiles]");
+    if (!chosen) return;
+    this.#tiled = true;
+    L.tileLayer(chosen.content, { maxZoom: 19 }).addTo(this.#map!);
+    const credit = L.control.attribution({ prefix: false }).addTo(this.#map!);
+    const words = document.createElement("span");
+    words.textContent = chosen.dataset["credit"] ?? "";
+    if (words.textContent) credit.addAttribution(words.innerHTML);
   }
 
   override disconnectedCallback(): void {
@@ -127,7 +147,7 @@ export class MapView extends LitElement {
         style: {
           renderer: this.#canvas,
           fillColor: colors[kind],
-          fillOpacity: 1,
+          fillOpacity: this.#tiled ? 0 : 1,
           stroke: kind === "land",
           color: colors.hood,
           weight: 1,
@@ -218,7 +238,7 @@ export class MapView extends LitElement {
     const at = position ? L.latLng(position[1]!, position[0]!) : L.geoJSON(feature).getBounds().getCenter();
     const pin = document.createElement("span");
     pin.textContent = number === undefined ? "" : String(number);
-    const marker = L.marker(at, { icon: L.divIcon({ className: "m-pin", html: pin, iconSize: [22, 22] }), title: name });
+    const marker = L.marker(at, { icon: L.divIcon({ className: "m-pin", html: pin, iconSize: [22, 22] }), title: name, keyboard: this.data!.features.length <= FEW_PINS });
     marker.bindPopup(popup(name, iri), { offset: [0, -6] }).on("click", picked).addTo(this.#shown);
     if (iri) this.#markers.set(iri, marker);
   }
@@ -282,7 +302,7 @@ function popup(name: string, iri: string | undefined): HTMLElement {
 }
 
 /** A color as a canvas takes it: the browser resolves light-dark(). */
-function resolved(value: string, beside: HTMLElement): string {
+export function resolved(value: string, beside: HTMLElement): string {
   const probe = document.createElement("span");
   probe.style.color = value;
   beside.append(probe);

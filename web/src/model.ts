@@ -1,9 +1,10 @@
 // Model: the ontology's classes, what is said of them and which rules hold; its files, edited with a dry run.
 
 import { html, nothing, type TemplateResult } from "lit";
-import { address, ask, Problem, rows, text } from "./api";
-import { forget, kindOf, learn, nameOf, unitOf, vocabulary } from "./names";
-import { entityAddress, plain, Screen, type Violation } from "./screen";
+import { address, ask, rows, text } from "./api";
+import { chosen, findings, type Check, type File } from "./file";
+import { forget, kindOf, nameOf, unitOf, vocabulary } from "./names";
+import { Screen } from "./screen";
 
 const OWL = "http://www.w3.org/2002/07/owl#";
 const SH = "http://www.w3.org/ns/shacl#";
@@ -24,31 +25,11 @@ interface Property {
 
 interface Rule {
   iri: string;
+  name: string;
+  comment: string;
+  severity: string;
   message: string;
   targets: Set<string>;
-}
-
-interface File {
-  kind: "ontologies" | "shapes";
-  name: string;
-}
-
-interface Finding {
-  level: string;
-  message: string;
-  mend: string;
-  line: number | null;
-}
-
-interface Effects {
-  switched: boolean;
-  check: { errors: number; warnings: number; findings: Finding[] };
-  impact: null | {
-    failing: number;
-    passing: number;
-    mended: number;
-    shapes: { shape: string; change: string; tested: number; failing: number; failing_examples: (Violation & { focus: { value: string } })[] }[];
-  };
 }
 
 class ModelScreen extends Screen {
@@ -58,10 +39,8 @@ class ModelScreen extends Screen {
   private files: File[] = [];
   private chosen = "";
   private file: File | null = null;
-  private content = "";
-  private stored = "";
-  private effects: Effects | null = null;
-  private tested = "";
+  private check: Check | null = null;
+  private examples = new Map<string, { name: string; passes: boolean; turtle: string }[]>();
   private loaded = false;
 
   override connectedCallback(): void {
@@ -74,7 +53,7 @@ class ModelScreen extends Screen {
     this.chosen = this.parameters.get("class") ?? "";
     const [kind, name] = (this.parameters.get("file") ?? "").split("/");
     if (name && (kind === "ontologies" || kind === "shapes")) {
-      if (this.file?.name !== name || this.file.kind !== kind) void this.open({ kind, name });
+      if (this.file?.name !== name || this.file.kind !== kind) this.file = { kind, name };
     } else this.file = null;
   }
 
@@ -114,6 +93,7 @@ class ModelScreen extends Screen {
       }
       this.properties = [...found.values()].sort((one, other) => nameOf(one.iri).localeCompare(nameOf(other.iri)));
       this.rules = readRules(shapes);
+      this.check = rules.check;
       this.files = [
         ...(rules.files.ontology as { name: string }[]).map(({ name }): File => ({ kind: "ontologies", name })),
         ...(rules.files.shapes as { name: string }[]).map(({ name }): File => ({ kind: "shapes", name })),
@@ -122,42 +102,21 @@ class ModelScreen extends Screen {
     });
   }
 
-  private async open(file: File): Promise<void> {
-    this.file = file;
-    this.effects = null;
-    const found = await this.run("Reading the file…", () => text(`${file.kind}/${encodeURIComponent(file.name)}`, { accept: "*/*" }));
-    this.content = this.stored = found ?? "";
-    this.requestUpdate();
-  }
-
-  private async put(dryRun: boolean): Promise<void> {
-    const { kind, name } = this.file!;
-    const path = address(`${kind}/${encodeURIComponent(name)}`, { "dry-run": dryRun ? "true" : undefined });
-    const content = this.content;
-    const found = (await this.run(dryRun ? "Testing against the graph…" : "Putting it in force…", () => ask(path, { method: "PUT", turtle: content }).catch(refused))) as Effects | undefined;
-    if (!found) return;
-    this.effects = found;
-    this.tested = content;
-    if (found.switched) {
-      this.stored = content;
-      forget();
-      this.classes.clear();
-      await this.load();
-    }
-    await learn((found.impact?.shapes ?? []).flatMap((one) => one.failing_examples.map((two) => two.focus.value))).catch(() => undefined);
-    this.requestUpdate();
-  }
-
   protected override render(): unknown {
     const used = [...this.classes.values()].filter((one) => !one.above.some((iri) => this.classes.has(iri)));
     return html`<div class="gap">
-      <div class="row spread"><h1 class="mid">${this.classes.size} kinds, ${this.properties.length} properties, ${this.rules.length} rules</h1>
-        <div class="row push"><span class="small faint">Files</span>${this.files.map((one) => html`<a class="chip plain" aria-current=${one.name === this.file?.name && one.kind === this.file.kind ? "true" : nothing}
-          href=${`#/${address("model", { file: `${one.kind}/${one.name}` })}`}>${one.kind === "shapes" ? "shapes" : "ontology"}: ${one.name}</a>`)}</div></div>
+      <div class="stack"><h1 class="mid">${this.classes.size} kinds, ${this.properties.length} properties, ${this.rules.length} rules</h1>
+        <div class="row"><span class="small faint">Files</span>${this.files.map((one) => html`<a class="chip plain" aria-current=${one.name === this.file?.name && one.kind === this.file.kind ? "true" : nothing}
+          href=${`#/${address("model", { file: `${one.kind}/${one.name}` })}`}>${one.kind === "shapes" ? "shapes" : "ontology"}: ${one.name}</a>`)}
+          ${this.may("admin") ? html`${this.adder("ontologies", "Add an ontology")}${this.adder("shapes", "Add shapes")}` : nothing}</div></div>
       ${this.state()}
-      ${this.file ? this.editor(this.file) : this.loaded ? html`<div class="cols queue"><nav class="card side" aria-label="Kinds"><div class="in tree"><ul>${used.sort(byName).map((one) => this.branch(one, 0, new Set()))}</ul></div></nav>
-        <section class="gap">${this.classes.get(this.chosen) ? this.kind(this.classes.get(this.chosen)!) : html`<div class="card"><p class="empty first">Choose a kind to see what can be said of it, and which rules hold.</p></div>`}</section></div>` : nothing}
+      ${this.file ? html`<ukg-file .file=${this.file} .access=${this.access} @switched=${() => void this.switched()}></ukg-file>` : this.loaded ? html`<div class="cols queue"><nav class="card side" aria-label="Kinds"><div class="in tree"><ul>${used.sort(byName).map((one) => this.branch(one, 0, new Set()))}</ul></div></nav>
+        <section class="gap">${this.classes.get(this.chosen) ? this.kind(this.classes.get(this.chosen)!) : html`<div class="card"><p class="empty first">Choose a kind to see what can be said of it, and which rules hold.</p></div>${this.checked()}${this.folded("All rules", this.rules)}`}</section></div>` : nothing}
     </div>`;
+  }
+
+  private adder(kind: File["kind"], words: string): TemplateResult {
+    return html`<label class="btn low file">${words}<input class="hide" type="file" accept=".ttl,text/turtle" @change=${(event: Event) => void this.add(kind, event)} /></label>`;
   }
 
   private branch(one: OntologyClass, depth: number, seen: Set<string>): TemplateResult | typeof nothing {
@@ -178,53 +137,73 @@ class ModelScreen extends Screen {
     const said = this.properties.filter((two) => [...two.domains].some((iri) => lineage.has(iri)));
     const names = new Set([...lineage, ...said.filter((two) => two.domains.has(one.iri)).map((two) => two.iri)]);
     const rules = this.rules.filter((two) => [...two.targets].some((iri) => names.has(iri)));
+    const properties = new Set(said.map((two) => two.iri));
+    const more = this.rules.filter((two) => !rules.includes(two) && [...two.targets].some((iri) => properties.has(iri)));
     return html`<div><p class="small soft">${one.above.map((iri, index) => html`${index ? ", " : ""}<a href=${`#/${address("model", { class: iri })}`}>${nameOf(iri)}</a>`)}</p><h1 class="upper">${nameOf(one.iri)}</h1><p class="soft">${one.definition}</p>
         <p class="small"><a href=${`#/${address("query", { query: `PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\nSELECT ?thing ?label WHERE {\n  ?thing a/rdfs:subClassOf* <${one.iri}> ; rdfs:label ?label\n} ORDER BY ?label` })}`}>Show all in Query</a></p></div>
       <div class="card"><header><h2>What can be said of it</h2><span class="count">${said.length}</span></header>
         ${said.length ? html`<table class="facts"><tbody>${said.map((two) => html`<tr><th scope="row">${nameOf(two.iri)}</th><td>${[...two.ranges].map(nameOf).join(" or ") || "anything"}${unitOf(two.iri) ? html` <span class="small faint">in${unitOf(two.iri)}</span>` : nothing}</td></tr>`)}</tbody></table>` : html`<p class="empty">No property names it in its domain.</p>`}</div>
       <div class="card"><header><h2>Rules</h2><span class="count">${rules.length}</span></header>
-        ${rules.length ? html`<ul class="items">${rules.map((two) => html`<li>${two.message}</li>`)}</ul>` : html`<p class="empty">No rule names it.</p>`}</div>`;
+        ${rules.length ? html`<ul class="items">${rules.map((two) => this.rule(two))}</ul>` : html`<p class="empty">No rule names it.</p>`}</div>${more.length ? this.folded("Rules of what can be said of it", more) : nothing}`;
   }
 
-  private editor(file: File): TemplateResult {
-    const may = this.may("admin");
-    const isChanged = this.content !== this.stored;
-    const sound = this.effects && this.tested === this.content && !this.effects.check.errors;
-    return html`<div class="cols"><section class="card"><header><h2>${file.name}</h2><a class="push small" href="#/model">Back to the kinds</a></header><div class="in stack">
-        <label class="hide" for="turtle">Turtle of ${file.name}</label>
-        <textarea id="turtle" class="code" rows="28" spellcheck="false" ?readonly=${!may} .value=${this.content} @input=${(event: Event) => this.typed(event)}></textarea>
-        ${may
-          ? html`<div class="row"><button class="btn ${sound ? "" : "main"}" ?disabled=${!isChanged || this.working !== ""} @click=${() => void this.put(true)}>Test</button>
-              <button class="btn ${sound ? "main" : ""}" ?disabled=${!sound || !isChanged || this.working !== ""} @click=${() => void this.put(false)}>Put in force</button>
-              <span class="small soft">${isChanged ? (sound ? "" : "Test it first: nothing changes.") : "Not changed."}</span></div>`
-          : html`<p class="small soft">To edit, sign in with a key of the scope “admin”.</p>`}
-      </div></section>
-      <section class="gap" aria-live="polite">${this.effects ? this.shown(this.effects) : html`<div class="card"><p class="empty first">Change the file and test it: here you see what would fail and what would pass, before anything is in force.</p></div>`}</section></div>`;
+  private folded(words: string, rules: Rule[]): TemplateResult {
+    return html`<details class="card"><summary>${words} <span class="count">${rules.length}</span></summary><ul class="items">${rules.map((one) => this.rule(one))}</ul></details>`;
   }
 
-  private typed(event: Event): void {
-    this.content = (event.target as HTMLTextAreaElement).value;
+  private rule(one: Rule): TemplateResult {
+    const found = this.examples.get(one.iri);
+    const words = (passes: boolean): TemplateResult | typeof nothing => {
+      const graphs = (found ?? []).filter((two) => two.passes === passes);
+      return graphs.length ? html`<div><p class="v ${passes ? "ok" : "no"}">${passes ? "Passes" : one.severity === "Warning" ? "Is warned of" : "Is refused"}</p>${graphs.map((two) => html`<pre tabindex="0">${withoutPrefixes(two.turtle)}</pre>`)}</div>` : nothing;
+    };
+    return html`<li><b>${one.name || nameOf(one.iri)}</b>${one.severity === "Warning" ? html` <span class="v warn">warns</span>` : nothing}
+      <p>${one.message}</p>${one.comment ? html`<p class="why">${one.comment}</p>` : nothing}
+      <details @toggle=${(event: Event) => (event.target as HTMLDetailsElement).open && void this.illustrate(one.iri)}><summary class="bare">Examples</summary>
+        <div class="stack">${!found ? nothing : found.length ? html`${words(false)}${words(true)}` : html`<p class="small soft">No example stands beside this rule.</p>`}</div></details></li>`;
+  }
+
+  private async illustrate(shape: string): Promise<void> {
+    if (this.examples.has(shape)) return;
+    const found = await ask(address("rules/examples", { shape })).catch(() => ({ examples: [] }));
+    this.examples.set(shape, found.examples);
     this.requestUpdate();
   }
 
-  private shown({ switched, check, impact }: Effects): TemplateResult {
-    const failing = impact?.failing ?? 0;
-    const heading = check.errors
-      ? `${check.errors} ${check.errors === 1 ? "error" : "errors"} in the file`
-      : switched
-        ? "In force now"
-        : `${failing} ${failing === 1 ? "statement" : "statements"} would fail`;
-    return html`<div><h1 class="mid">${heading}</h1><p class="soft">${switched ? "What is in the graph stays; what comes in is judged by the new rules." : "Dry run: nothing is changed."}${impact?.mended ? ` ${impact.mended} would be mended.` : ""}</p></div>
-      ${check.findings.length ? html`<div class="card"><header><h2>The file</h2></header><ul class="items">${check.findings.slice(0, 20).map((one) => html`<li><span class="v ${one.level === "ERROR" ? "no" : "warn"}">${one.line ? `Line ${one.line}` : one.level.toLowerCase()}</span><p>It ${plain(one.message)}</p><p class="why">${one.mend}</p></li>`)}</ul></div>` : nothing}
-      ${(impact?.shapes ?? []).map((one) => html`<div class="card"><header><h2>${nameOf(one.shape)}</h2><span class="small faint">${one.change}</span><span class="push small num">${one.failing} of ${one.tested} fail</span></header>
-        ${one.failing_examples.length ? html`<ul class="items">${one.failing_examples.map((two) => html`<li><a href=${entityAddress(two.focus.value)}>${nameOf(two.focus.value)}</a><p class="why">${plain(two.message)}</p></li>`)}</ul>` : html`<p class="empty">Everything it looks at passes.</p>`}</div>`)}`;
+  /** What the check of the files says; it is made on demand, or was made at the last switch. */
+  private checked(): TemplateResult {
+    const { check } = this;
+    const words = !check ? "" : check.errors || check.warnings ? `${check.errors} errors, ${check.warnings} warnings` : "nothing to mend";
+    return html`<div class="card"><header><h2>Check of the files</h2><span class="small faint">${words}</span>
+        ${this.may("admin") ? html`<button class="btn low push" @click=${() => void this.runCheck()}>Check now</button>` : nothing}</header>
+      ${check?.findings.length ? findings(check.findings.slice(0, 50)) : html`<p class="empty">${check ? "Every file can be used as it is." : "Not checked since the start."}</p>`}</div>`;
+  }
+
+  private async runCheck(): Promise<void> {
+    const found = (await this.run("Checking the files…", () => ask("check", { json: {} }))) as Check | undefined;
+    if (found) this.check = found;
+    this.requestUpdate();
+  }
+
+  /** A file of this machine; it opens in the editor, and nothing is in force before it is tested. */
+  private async add(kind: File["kind"], event: Event): Promise<void> {
+    const file = (event.target as HTMLInputElement).files?.[0];
+    if (!file) return;
+    chosen.name = file.name;
+    chosen.content = await file.text();
+    location.hash = `#/${address("model", { file: `${kind}/${file.name}` })}`;
+  }
+
+  private async switched(): Promise<void> {
+    forget();
+    this.classes.clear();
+    await this.load();
   }
 }
 
-/** What the check found wrong with a file that was refused for it. */
-function refused(error: unknown): Effects {
-  if (error instanceof Problem && error.body["check"]) return { switched: false, impact: null, check: error.body["check"] };
-  throw error;
+/** A graph without the prefixes that stand before it. */
+function withoutPrefixes(turtle: string): string {
+  return turtle.replace(/^@prefix[^\n]*\n/gm, "").trim();
 }
 
 function byName(one: OntologyClass, other: OntologyClass): number {
@@ -236,8 +215,11 @@ function readRules(triples: string): Rule[] {
   const found = new Map<string, Rule>();
   for (const [, subject, predicate, iri, literal] of triples.matchAll(/^<([^>]*)> <([^>]*)> (?:<([^>]*)>|"((?:[^"\\]|\\.)*)"[^ ]*) \.$/gm)) {
     const name = predicate!.startsWith(SH) ? predicate!.slice(SH.length) : "";
-    const rule = found.get(subject!) ?? { iri: subject!, message: "", targets: new Set<string>() };
-    if (name === "message") rule.message = JSON.parse(`"${literal}"`) as string;
+    const rule = found.get(subject!) ?? { iri: subject!, name: "", comment: "", severity: "Violation", message: "", targets: new Set<string>() };
+    if (iri === undefined && name === "name") rule.name = JSON.parse(`"${literal}"`) as string;
+    else if (iri === undefined && predicate!.endsWith("#comment")) rule.comment = JSON.parse(`"${literal}"`) as string;
+    else if (name === "severity") rule.severity = iri!.slice(SH.length);
+    else if (name === "message") rule.message = JSON.parse(`"${literal}"`) as string;
     else if (/^target(Class|SubjectsOf|ObjectsOf)$/.test(name)) rule.targets.add(iri!);
     else continue;
     found.set(subject!, rule);

@@ -2,7 +2,8 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import type { FeatureCollection } from "geojson";
-import { address, ask, inWords as problemInWords, select, text, type Results } from "./api";
+import { address, ask, inWords as problemInWords, rows, select, text, type Results } from "./api";
+import type { Editor } from "./editor";
 import { learn, vocabulary } from "./names";
 import { keeping, numbered, share, table } from "./results";
 import { completions, Screen, type Completion } from "./screen";
@@ -35,7 +36,34 @@ const EXAMPLES: { name: string; query: string }[] = [
   },
 ];
 
+interface Example {
+  name: string;
+  query: string;
+}
+
+const OWN = "urbankg.queries";
+
+/** What people kept in this browser. */
+function own(): Example[] {
+  try {
+    return JSON.parse(localStorage.getItem(OWN) ?? "[]") as Example[];
+  } catch {
+    return [];
+  }
+}
+
+/** The queries that ontologies bring with them, by their comments. */
+async function shipped(): Promise<Example[]> {
+  const found = await rows(`PREFIX sh: <http://www.w3.org/ns/shacl#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+    SELECT ?name ?query WHERE { ?q sh:select|sh:ask ?query ; rdfs:comment ?name . ?q a ?kind FILTER(?kind IN (sh:SPARQLExecutable, sh:SPARQLSelectExecutable, sh:SPARQLAskExecutable)) } ORDER BY ?name`);
+  return [...new Map(found.map((row) => [row["name"]!.value, { name: row["name"]!.value, query: row["query"]!.value.trim() }])).values()];
+}
+
 class QueryScreen extends Screen {
+  private examples: Example[] = EXAMPLES.map((one) => ({ ...one, query: withPrefixes(one.query) }));
+  private kept: Example[] = own();
+  private naming: string | null = null;
+  private editor: Editor | null = null;
   private query = "";
   private ran = "";
   private results: Results | null = null;
@@ -57,6 +85,36 @@ class QueryScreen extends Screen {
       this.query = query;
       void this.execute();
     } else if (!this.query) this.query = withPrefixes(EXAMPLES[0]!.query);
+  }
+
+  protected override firstUpdated(): void {
+    shipped().then((found) => {
+      this.examples = [...found, ...this.examples];
+      this.requestUpdate();
+    }, () => undefined);
+    void import("./editor").then(async ({ edit, styled }) => {
+      await styled;
+      const parent = this.querySelector<HTMLElement>(".editor");
+      if (!parent || this.editor) return;
+      parent.replaceChildren();
+      this.editor = edit(parent, this.query, (query) => (this.query = query), () => void this.execute());
+    });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.editor?.end();
+    this.editor = null;
+  }
+
+  private keep(event: Event): void {
+    event.preventDefault();
+    const name = this.naming!.trim();
+    if (!name) return;
+    this.kept = [...this.kept.filter((one) => one.name !== name), { name, query: this.query }];
+    localStorage.setItem(OWN, JSON.stringify(this.kept));
+    this.naming = null;
+    this.requestUpdate();
   }
 
   private async execute(): Promise<void> {
@@ -98,35 +156,39 @@ class QueryScreen extends Screen {
   }
 
   private insert(iri: string): void {
-    const area = this.querySelector<HTMLTextAreaElement>("#sparql")!;
-    area.setRangeText(`<${iri}>`, area.selectionStart, area.selectionEnd, "end");
-    this.query = area.value;
+    this.editor?.insert(`<${iri}>`);
     this.words = "";
     this.offered = [];
     this.requestUpdate();
-    area.focus();
   }
 
   private pickExample(event: Event): void {
-    const found = EXAMPLES[Number((event.target as HTMLSelectElement).value)];
+    const found = [...this.examples, ...this.kept][Number((event.target as HTMLSelectElement).value || "-1")];
     if (!found) return;
-    this.query = withPrefixes(found.query);
+    this.query = found.query;
     this.requestUpdate();
     void this.execute();
+  }
+
+  protected override updated(): void {
+    this.editor?.set(this.query);
   }
 
   protected override render(): unknown {
     return html`<div class="gap">
       <div class="row spread"><h1 class="mid">Query the graph</h1>
         <div class="row push"><label class="hide" for="example">Example queries</label><select id="example" class="chip plain" @change=${(event: Event) => this.pickExample(event)}>
-          <option value="">Example queries</option>${EXAMPLES.map((one, index) => html`<option value=${index}>${one.name}</option>`)}</select></div></div>
+          <option value="">Example queries</option>${this.examples.map((one, index) => html`<option value=${index}>${one.name}</option>`)}
+          ${this.kept.length ? html`<optgroup label="Kept in this browser">${this.kept.map((one, index) => html`<option value=${this.examples.length + index}>${one.name}</option>`)}</optgroup>` : nothing}</select></div></div>
       <form class="card" @submit=${(event: Event) => (event.preventDefault(), void this.execute())}>
         <div class="in stack">
-          <label class="hide" for="sparql">SPARQL query</label>
-          <textarea id="sparql" class="code" rows="12" spellcheck="false" .value=${this.query} @input=${(event: Event) => (this.query = (event.target as HTMLTextAreaElement).value)}
-            @keydown=${(event: KeyboardEvent) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && (event.preventDefault(), void this.execute())}></textarea>
+          <div class="editor"><p class="soft">Loading the editor…</p></div>
           <div class="row"><button class="btn main">Run <kbd class="wide">Ctrl ↵</kbd></button>
             <button class="btn low" type="button" @click=${() => void this.explain()}>Explain</button>
+            ${this.naming === null
+              ? html`<button class="btn low" type="button" @click=${() => ((this.naming = ""), this.requestUpdate())}>Keep</button>`
+              : html`<label class="hide" for="naming">Name of the query</label><input id="naming" class="chip plain" placeholder="Name of the query" @input=${(event: Event) => (this.naming = (event.target as HTMLInputElement).value)} @keydown=${(event: KeyboardEvent) => event.key === "Enter" && this.keep(event)} />
+                <button class="btn low" type="button" @click=${(event: Event) => this.keep(event)}>Keep it</button>`}
             <span class="push lookup"><label class="hide" for="lookup">Insert a name, class or property</label>
               <input id="lookup" type="search" class="chip plain" placeholder="Insert a name, class or property" autocomplete="off" .value=${this.words} @input=${(event: Event) => void this.lookUp(event)} /></span></div>
           ${this.offered.length ? html`<div class="row">${this.offered.map((one) => html`<button type="button" class="chip plain" @click=${() => this.insert(one.iri)}><i>${one.kind}</i>${one.label}</button>`)}</div>` : nothing}

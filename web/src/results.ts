@@ -138,7 +138,7 @@ class Rows extends LitElement {
 
 customElements.define("ukg-rows", Rows);
 
-function numbersOf(map: FeatureCollection | null): Map<string, number> {
+export function numbersOf(map: FeatureCollection | null): Map<string, number> {
   const found = new Map<string, number>();
   for (const feature of map?.features ?? []) {
     const { iri, number } = feature.properties as { iri?: string; number?: number };

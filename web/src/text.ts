@@ -1,7 +1,8 @@
 // Text: what a text would add to the graph, first without writing anything; then the commit.
 
 import { html, nothing, type TemplateResult } from "lit";
-import { ask, rows } from "./api";
+import { ask, inSteps, rows } from "./api";
+import { areMany, start } from "./jobs";
 import { inWords, isIri, kindOf, learn, nameOf, note, TYPE, vocabulary, type Kind } from "./names";
 import { entityAddress, plain, Screen, statement, type Statement, type Violation } from "./screen";
 
@@ -27,6 +28,16 @@ interface Outcome {
   revision: number | null;
   held?: { reason: string; at: string };
   usage?: { model_seconds?: number };
+}
+
+/** A step of an extraction. */
+interface Part {
+  action: string;
+  done?: number;
+  of?: number;
+  triples?: number;
+  candidates?: number;
+  entities?: number;
 }
 
 interface Shown {
@@ -56,6 +67,7 @@ class TextScreen extends Screen {
   private names = new Map<string, string>();
   private texts: { id: string; source: string | null; characters: number; statements: number; open: number }[] = [];
   private stored: string | null = null;
+  private parts: { done: number; of: number; triples: number } | null = null;
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -135,7 +147,8 @@ class TextScreen extends Screen {
     const source = this.source.trim();
     const outcome = (await this.run(commit ? "Reading the text and committing…" : "Reading the text…", async () => {
       await vocabulary();
-      return ask("extractions", { json: { text: this.text, commit, ...(source ? { source } : {}) } });
+      this.parts = null;
+      return inSteps("extractions", { text: this.text, commit, ...(source ? { source } : {}) }, (step: Part) => this.hear(step));
     })) as Outcome | undefined;
     if (!outcome) return;
     this.outcome = outcome;
@@ -152,13 +165,20 @@ class TextScreen extends Screen {
     this.querySelector<HTMLElement>("h1")?.focus();
   }
 
+  /** A part of the text was read, or all are and names are linked. */
+  private hear(step: Part): void {
+    const found = (this.parts?.triples ?? 0) + (step.triples ?? 0);
+    this.parts = step.action === "read" ? { done: step.done!, of: step.of!, triples: found } : this.parts;
+    this.reached(step.action === "read" ? `${step.done} of ${step.of} parts read, ${found} statements found…` : `Judging ${step.candidates} statements about ${step.entities} names…`);
+  }
+
   private again(): void {
     this.outcome = null;
     this.committed = false;
     if (this.stored) {
       this.stored = null;
       this.text = this.source = "";
-      location.hash = "#/text";
+      if (this.parameters.get("id")) location.hash = "#/text";
     }
     this.requestUpdate();
     void this.updateComplete.then(() => this.querySelector<HTMLTextAreaElement>("#text")?.focus());
@@ -167,6 +187,11 @@ class TextScreen extends Screen {
   private async drop(files: FileList | null | undefined): Promise<void> {
     const file = files?.[0];
     if (!file) return;
+    if (areMany([...files!])) {
+      const job = await this.run("Sending the texts…", () => start([...files!]));
+      if (job) location.hash = `#/text?job=${job.id}`;
+      return;
+    }
     const text = await file.text();
     if (text.includes("\u0000") || text.includes("\uFFFD")) {
       this.problem = `“${file.name}” is not text that I can read. Nothing was stored.`;
@@ -178,7 +203,14 @@ class TextScreen extends Screen {
     this.requestUpdate();
   }
 
+  protected override state(): TemplateResult {
+    const { parts } = this;
+    return html`${super.state()}${this.working && parts ? html`<progress max=${parts.of} value=${parts.done} aria-label="Parts of the text read"></progress>` : nothing}`;
+  }
+
   protected override render(): unknown {
+    const job = this.parameters.get("job");
+    if (job) return html`<ukg-job .job=${job} .may=${this.may("extract")}></ukg-job>`;
     return this.outcome ? this.judged(this.outcome) : this.entry();
   }
 
@@ -193,17 +225,18 @@ class TextScreen extends Screen {
         @drop=${(event: DragEvent) => (event.preventDefault(), void this.drop(event.dataTransfer?.files))}>
         <div class="in stack">
           <label class="hide" for="text">The text</label>
-          <textarea id="text" class="quote" rows="10" required placeholder="Paste a text, or drop a file here" .value=${this.text}
+          <textarea id="text" class="quote" rows="10" required placeholder="Paste a text, or drop files here: texts, JSON lines or CSV" .value=${this.text}
             @input=${(event: Event) => (this.text = (event.target as HTMLTextAreaElement).value)}
             @keydown=${(event: KeyboardEvent) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void this.submit(false)}></textarea>
           <div class="row">
             <label class="field grow">Where it comes from<input id="source" .value=${this.source} autocomplete="off" placeholder="An address or a title" @input=${(event: Event) => (this.source = (event.target as HTMLInputElement).value)} /></label>
-            <label class="btn file">Choose a file<input class="hide" type="file" accept="text/*,.txt,.md" @change=${(event: Event) => void this.drop((event.target as HTMLInputElement).files)} /></label>
+            <label class="btn file">Choose files<input class="hide" type="file" multiple accept="text/*,.txt,.md,.csv,.json,.jsonl,.ndjson" @change=${(event: Event) => void this.drop((event.target as HTMLInputElement).files)} /></label>
             <button class="btn main" ?disabled=${this.working !== ""}>Read it <kbd class="wide">Ctrl ↵</kbd></button>
           </div>
         </div>
       </form>
       ${this.earlier()}
+      <details class="card" @toggle=${() => void import("./relate")}><summary>Compare two geometries <span class="small faint">how one lies to the other</span></summary><ukg-relate></ukg-relate></details>
     </div>`;
   }
 

@@ -31,6 +31,7 @@ _PARTS: Final = frozenset(
 _PARTICLES: Final = frozenset(
     "in on at as from to since until through between within inside along across".split()  # noqa: SIM905
 )
+_ENDS: Final = PREPOSITIONS | AUXILIARIES | _TURNS | set("he she it they we i you who which".split())  # noqa: SIM905
 _LONGEST_HEAD: Final = 5
 _VALUE_REACH: Final = 5
 """How many words may stand between a number and what it measures."""
@@ -94,7 +95,7 @@ def _before(clause: Clause) -> Governor | None:
             return None
         elif unit.text == "of" and at and units[at - 1].text in _PARTS:
             at -= 1
-        elif unit.text in PREPOSITIONS | AUXILIARIES | _TURNS or (words and unit.text in _POSSESSIVE):
+        elif unit.text in _ENDS or (words and unit.text in _POSSESSIVE):
             return None
         else:
             words += unit.text not in _ARTICLES
@@ -234,6 +235,9 @@ def _of_number(clause: Clause) -> Governor | None:
         for one in clause.occurrences
         if value - _VALUE_REACH <= one.last <= value and not _parted(units[one.last : value])
     ]
+    behind = [one for one in after if one.first == value + 1]
+    if behind and not any(iri in one.terms for one in behind):
+        return None  # "100 feet wide" is no height, though that may be said in feet
     if clause.phrases.within(iri, units[value].text):
         return Governor(value, value + 1)
     nearest = max((one.last for one in before), default=None)

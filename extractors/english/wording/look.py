@@ -7,7 +7,7 @@ a paraphrase that none of them has waits for a person, who may add it as a label
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,6 +17,7 @@ from extractors.english.values import looks_like_value
 from extractors.english.wording.governing import Clause, Governor, governor
 from extractors.english.wording.kinds import kind_of_name, mentions_kind, said_kind
 from extractors.english.wording.phrases import Group, group_of, phrases_of
+from extractors.english.wording.proposing import Proposed, proposals
 from extractors.english.wording.subjects import Description, antecedent_before, subject_of
 from extractors.english.wording.topics import Topics, complemented, opening_noun
 from extractors.english.wording.units import (
@@ -76,6 +77,13 @@ class Wording:
         if any(kind.iri in above(one) for one in own):
             return True
         return any(self._said_kind(span, kind) is not None for span in self._text.occurrences(name))
+
+    def proposed(self) -> Iterable[Proposed]:
+        """What the text says by the labels of relations; see `proposing`."""
+        if self._language not in (_LANGUAGE, None):
+            return ()
+        runs = {run for one in self._text.sentences for run in capitalized_runs(self._text.text, one)}
+        return proposals(self._text, self._schema, self._phrases, self._topics, self._names | runs)
 
     def look(self, reading: Interpretation) -> Interpretation:
         """Return the reading with what its words do not say, or with its ends in the order that they say."""

@@ -103,6 +103,18 @@ class Phrases:
         """Whether words are a label of any relation."""
         return any(label.words == tuple(words(text)) for labels in self._own.values() for label in labels)
 
+    def is_number(self, term: OntologyProperty) -> bool:
+        """Whether a relation with labels leads to a number."""
+        return term.iri in self._own and group_of(term) is Group.NUMBERS
+
+    def is_kind(self, unit: Unit) -> bool:
+        """Whether a word is the noun of a class: "neighborhood"."""
+        return unit.kind is Kind.WORD and unit.stem in self._nouns
+
+    def is_main(self, iri: NamedNode, units: Sequence[Unit]) -> bool:
+        """Whether units have the first word of a relation's main label."""
+        return any(unit.stem == self._own[iri][0].stems[0] for unit in units)
+
     def has(self, iri: NamedNode, text: str) -> bool:
         """Whether a word is one of the labels of a relation."""
         return any(label.words == (text,) for label in self._own.get(iri, ()))

@@ -58,6 +58,11 @@ class Topics:
         mine = [n for n in names if is_subject(units[n])]
         return not (mine and free and not set(mine) & set(free))
 
+    def of(self, sentence: Span) -> str | None:
+        """What a sentence is about; None where that is open."""
+        at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), None)
+        return None if at is None else self._topic(at)
+
     def described(self, sentence: Span, noun: str) -> str | None:
         """The one topic of the sentences before that a noun can describe: "the museum"."""
         at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
@@ -85,7 +90,9 @@ class Topics:
             if units[place + 1].kind is not Kind.NAME:
                 return self._noun(sentence, units, place + 1)
             first = units[place + 1]
-        if first.kind is not Kind.NAME or _is_listed(units, units.index(first)):
+        at_name = units.index(first)
+        owns = at_name + 1 < len(units) and units[at_name + 1].text == "'s"
+        if first.kind is not Kind.NAME or owns or _is_listed(units, at_name):
             return None
         return self._text.text[first.start : first.end]
 

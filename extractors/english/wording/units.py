@@ -25,7 +25,7 @@ __all__ = [
 _TOKEN = re.compile(r"['’]s(?!\w)|\w+(?:[.,]\d+)*(?:['’]\w+)?|[^\w\s]")
 _CAPITAL = r"[^\W\d_a-zß-öø-ÿ]"
 _ABBREVIATED = rf"(?:(?<=\b{_CAPITAL})|(?<=\b{_CAPITAL}\w)|(?<=\b{_CAPITAL}\w\w))\.(?=\s{_CAPITAL})"
-_WORD = rf"(?:{_CAPITAL}[\w'’]*(?<!['’]s)(?:{_ABBREVIATED})?|\d+(?:st|nd|rd|th))"
+_WORD = rf"(?:{_CAPITAL}[\w'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED})?|\d+(?:st|nd|rd|th))"
 _SMALL = r"(?:(?:of|de|du|del|della|des|di|da|do|dos|la|le|el|the|von|van|y)\s+|l['’]|d['’]){0,2}"
 _RUN = re.compile(rf"(?<!\w)(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*")
 _ADVERBS: Final = frozenset(

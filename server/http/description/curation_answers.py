@@ -465,6 +465,21 @@ class RulesRecord(Answer):
     first_in_force: str
 
 
+class ShapeExampleRead(Answer):
+    """A small graph, and whether the shape lets it pass."""
+
+    name: str
+    passes: bool
+    turtle: str
+
+
+class ShapeExamples(Answer):
+    """The example graphs beside the shape files."""
+
+    shape: str
+    examples: list[ShapeExampleRead]
+
+
 class RulesAnswer(Answer):
     """The rules in force."""
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from server.http.description import curation_answers as curation
 from server.http.description import feature_answers as features
+from server.http.description import gap_answers as gaps
 from server.http.description import graph_answers as graph
 from server.http.description import text_answers as text
 from server.http.description.parts import Answer, FeatureCollection
@@ -93,6 +94,14 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("post", "/review/{item}/accept"): _answers("accept_review_item", curation.DecisionAnswer),
     ("post", "/review/{item}/reject"): _answers("reject_review_item", curation.DecisionAnswer),
     ("post", "/review/{item}/reopen"): _answers("reopen_review_item", curation.DecisionAnswer),
+    ("get", "/gaps"): _answers("list_gaps", gaps.GapPage),
+    ("post", "/gaps/decisions"): _answers("decide_gaps", gaps.GapDecisionsAnswer),
+    ("get", "/gaps/{gap}"): _answers("get_gap", gaps.ShownGap),
+    ("post", "/gaps/{gap}/complete"): _answers("complete_gap", gaps.GapWorkAnswer),
+    ("post", "/gaps/{gap}/verify"): _answers("verify_gap", gaps.GapWorkAnswer),
+    ("post", "/gaps/{gap}/accept"): _answers("accept_gap", gaps.GapAccepted),
+    ("post", "/gaps/{gap}/reject"): _answers("reject_gap", gaps.QueuedGap),
+    ("post", "/gaps/{gap}/reopen"): _answers("reopen_gap", gaps.QueuedGap),
     ("get", "/proposals"): _answers("list_proposals", curation.ProposalPage),
     ("get", "/proposals/export"): Operation("export_proposals"),
     ("get", "/proposals/{proposal}"): _answers("get_proposal", curation.Proposal),
@@ -122,6 +131,8 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("post", "/optimize"): _answers("optimize", graph.Revision),
     ("get", "/dump"): Operation("get_dump"),
     ("get", "/rules"): _answers("get_rules", curation.RulesAnswer),
+    ("get", "/rules/{kind}/{version}/{file}"): Operation("get_earlier_rules_file"),
+    ("get", "/rules/examples"): _answers("get_examples", curation.ShapeExamples),
     ("get", "/shapes"): Operation("get_shapes"),
     ("post", "/check"): _answers("check_rules", curation.CheckAnswer),
     ("post", "/impact"): _answers("get_impact", curation.RulesEdit),
@@ -144,6 +155,7 @@ TAGS: Final = {
     "jobs": "Many texts at once, in the background.",
     "ask": "Questions in words.",
     "review": "What was refused or doubted, and waits for a person.",
+    "gaps": "What questions missed, and what fills it.",
     "proposals": "Words that the ontology does not have.",
     "documents": "The texts, what they support, and their removal.",
     "entities": "Names, and entities that are one.",

@@ -22,6 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.errors import IdempotencyKeyReused, IdempotencyKeyUnusable, ReplyLost, RequestUnderWay
+from server.http.event_stream import EVENTS
 from server.http.idempotency.kept_replies import KeptReplies, KeptReply, KnownRequest
 from server.http.reporting.problems import ProblemMap
 from sparql.model.request_mark import RequestMark, marked_revision, marking, marks
@@ -157,7 +158,7 @@ class IdempotentPosts:
         """Keep a reply before its end is sent; forget a request that did nothing."""
         if not request.digest:
             return
-        if reply.status < _REFUSED or reply.status == _JUDGED:
+        if (reply.status < _REFUSED or reply.status == _JUDGED) and not _ends_in_problem(reply):
             await asyncio.to_thread(lambda: self._kept.keep(*request.name, reply))
             if mark.revision is not None:
                 self._finished.append(mark.quad(mark.revision))
@@ -234,6 +235,12 @@ class _Recorder:
                 await self._send(self._start)
                 self._start = None
         await self._send(message)
+
+
+def _ends_in_problem(reply: KeptReply) -> bool:
+    """Whether a stream of events ends with a problem: its status was sent before."""
+    events = any(name.lower() == "content-type" and EVENTS in value for name, value in reply.headers)
+    return events and b"event: problem\n" in (reply.body or b"")
 
 
 class _Sent(Response):

@@ -138,6 +138,16 @@ def all_problems() -> ProblemMap:
         "Text too long",
         members=lambda error: {"line": error.line, "limit_chars": error.limit},
     )
+    add(server.GapUnknown, 404, "No such gap")
+    add(server.GapDecided, 409, "Decided already", members=lambda error: {"state": error.status})
+    add(server.GapIncomplete, 422, "Nothing fills the gap")
+    add(
+        server.GapRefused,
+        422,
+        "Statement does not conform",
+        members=lambda error: {"refused": list(error.refused)},
+    )
+    add(server.EncyclopediaUnreadable, 500, "Encyclopedia not readable")
     add(server.ClusterUnavailable, 503, "Cluster unavailable")
     add(server.IdempotencyKeyUnusable, 400, "Idempotency key not usable")
     add(server.IdempotencyKeyReused, 422, "Idempotency key reused")

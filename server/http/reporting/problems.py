@@ -118,6 +118,7 @@ class ProblemMap:
         async def answer(request: Request, error: Exception) -> Response:
             return self.response(error, request.url.path)
 
+        app.state.problems = self
         for error in self._problems:
             app.add_exception_handler(error, answer)
         app.add_exception_handler(HTTPException, _tell_http)

@@ -23,7 +23,12 @@ from pyoxigraph import (
 from geo.functions import FUNCTIONS
 from ontology import Schema
 from server.errors import ServerError
+from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
 from sparql.ask.linking.summary import DataSummary
+from sparql.ask.plan.near import NearDistances
+from sparql.ask.plan.typing import Typing
+from sparql.ask.planning.quantities import Quantities
+from sparql.ask.planning.rules import Context
 from sparql.ask.service import Asker
 from sparql.model.source import Term, TripleIndex
 from sparql.names.labels import LabelIndex, alias_properties
@@ -53,9 +58,9 @@ class QuestionGraph:
             self.store.add(Quad(triple.subject, triple.predicate, triple.object))
         self.labels = LabelIndex(alias_properties(self.schema))
         self.labels.rebuild(self.store.quads_for_pattern(None, None, None, DefaultGraph()))
-        self.asker = Asker(
-            schema=self.schema, labels=self.labels, summary=DataSummary(self.schema), run_query=self.run
-        )
+        self._summary = DataSummary(self.schema)
+        self.asker = Asker(schema=self.schema, labels=self.labels, summary=self._summary, run_query=self.run)
+        self._linker = QuestionLinker(self.schema, self.labels, self._summary)
 
     async def run(self, query: str) -> dict[str, Any]:
         """Run a query and return its SPARQL JSON results."""
@@ -63,6 +68,22 @@ class QuestionGraph:
         assert not isinstance(results, QueryTriples)
         found: dict[str, Any] = json.loads(results.serialize(format=QueryResultsFormat.JSON) or b"")
         return found
+
+    def commit(self, additions: Sequence[Quad]) -> None:
+        """Add statements, which the summary of the data follows."""
+        self.store.extend(additions)
+        self._summary.apply(additions, ())
+
+    async def link(self, question: str) -> tuple[LinkedQuestion, Context]:
+        """Link a question, with what planning knows of the data."""
+        await self._summary.refresh(self.run)
+        linked = await self._linker.link(question, self.run)
+        typing = Typing(self.schema, self._summary, self._classes_of)
+        quantities = Quantities(typing, self._linker.terms)
+        return linked, Context(typing, quantities, NearDistances(self.schema).of)
+
+    def _classes_of(self, iri: NamedNode) -> frozenset[NamedNode]:
+        return frozenset(c for entry in self.labels.entries_of(iri) for c in entry.classes)
 
     def match(
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None

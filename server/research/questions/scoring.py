@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import permutations
 from statistics import mean, quantiles
 from typing import Any
@@ -59,13 +60,26 @@ class Scores:
     p95_ms: float
 
 
-async def ask_all(graph: QuestionGraph, questions: Sequence[AskedQuestion]) -> list[Outcome]:
-    """Ask all questions, one after the other. Raises what a gold query that cannot be read raises."""
+Ask = Callable[[AskedQuestion], Awaitable[AskResult]]
+
+
+async def _ask(graph: QuestionGraph, question: AskedQuestion) -> AskResult:
+    return await graph.asker.ask(question.text, history=question.history)
+
+
+async def ask_all(
+    graph: QuestionGraph, questions: Sequence[AskedQuestion], ask: Ask | None = None
+) -> list[Outcome]:
+    """Ask all questions, one after the other, of the graph's planner or of a baseline.
+
+    Raises what a gold query that cannot be read raises.
+    """
+    ask = ask or partial(_ask, graph)
     await graph.asker.summary.refresh(graph.run)
     outcomes = []
     for question in questions:
         start = time.perf_counter()
-        result = await graph.asker.ask(question.text, history=question.history)
+        result = await ask(question)
         seconds = time.perf_counter() - start
         gold = await graph.run(question.query) if question.query else None
         exact, f1 = _compared(result, gold)

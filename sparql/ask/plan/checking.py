@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from sparql.ask.errors import PlanError
 from sparql.ask.plan.nodes import (
     Aggregate,
@@ -26,6 +29,8 @@ from sparql.ask.plan.nodes import (
 from sparql.ask.plan.typing import QuantityKind, Typing
 
 __all__ = ["check_plan"]
+
+_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 def check_plan(plan: Plan, typing: Typing) -> None:
@@ -91,8 +96,4 @@ def _check_numbers(node: Set, typing: Typing) -> None:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return _NUMBER.fullmatch(text) is not None

@@ -20,12 +20,14 @@ from sparql.ask.plan import nodes
 from sparql.ask.plan.nodes import DistanceTo, Named, Near, Node, Plan, Term, Top
 from sparql.ask.plan.wording import steps
 
-__all__ = ["FindTerm", "as_json", "op_of", "read_plan", "steps_as_json"]
+__all__ = ["NODES", "FindTerm", "as_json", "op_of", "read_plan", "steps_as_json"]
 
 FindTerm = Callable[[str], Term | None]
 """A term by its words or its IRI; None for one that is unknown."""
 
 _DEEPEST: Final = 24
+_LARGEST: Final = 50_000_000
+"""More meters than around the earth."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -35,7 +37,7 @@ def op_of(node: type[Node] | Node) -> str:
     return _CAMEL.sub(" ", kind.__name__).lower()
 
 
-_NODES: Final[Mapping[str, type[Node]]] = {
+NODES: Final[Mapping[str, type[Node]]] = {
     op_of(kind): kind
     for kind in map(vars(nodes).get, nodes.__all__)
     if isinstance(kind, type) and issubclass(kind, Node) and hasattr(kind, "__dataclass_fields__")
@@ -113,16 +115,16 @@ def _read(message: Any, wanted: Any, find: FindTerm, where: str, depth: int) -> 
         return _read_node(message, wanted, find, where, depth)
     if not isinstance(message, wanted) or (wanted is int and isinstance(message, bool)):
         raise PlanError(f"{where} must be of the JSON type for {wanted.__name__}.")
-    if wanted is int and not 1 <= message <= 1000:
-        raise PlanError(f"{where} must be a whole number from 1 to 1,000.")
+    if wanted is int and not 1 <= message <= _LARGEST:
+        raise PlanError(f"{where} must be a whole number from 1 to {_LARGEST:,}.")
     return message
 
 
 def _read_node(message: Any, wanted: type[Node], find: FindTerm, where: str, depth: int) -> Node:
     op = message.get("op") if isinstance(message, dict) else None
-    kind = _NODES.get(op) if isinstance(op, str) else None
+    kind = NODES.get(op) if isinstance(op, str) else None
     if kind is None or not issubclass(kind, wanted):
-        known = "; ".join(name for name, one in _NODES.items() if issubclass(one, wanted))
+        known = "; ".join(name for name, one in NODES.items() if issubclass(one, wanted))
         raise PlanError(f'{where} needs an "op", one of: {known}.')
     parts = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
     unknown = message.keys() - parts.keys() - {"op"}

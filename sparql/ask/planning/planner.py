@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -15,12 +15,15 @@ __all__ = ["Candidate", "Planner", "Trace"]
 
 @dataclass
 class Trace:
-    """The steps that led to an answer, in order."""
+    """The steps that led to an answer, in order; `watch` is called with each as it is made."""
 
     steps: list[dict[str, str]] = field(default_factory=list)
+    watch: Callable[[dict[str, str]], None] | None = None
 
     def note(self, thought: str, action: str, observation: str) -> None:
         self.steps.append({"thought": thought, "action": action, "observation": observation})
+        if self.watch is not None:
+            self.watch(self.steps[-1])
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,8 @@ def _other_things(plan: Plan, linked: LinkedQuestion) -> list[Token]:
     wanted = (Question.WHICH, Question.IN_WHICH)
     asking = [r for r in linked.readings if r.start <= opening and r.meaning in wanted]
     start = max((one.end for one in asking), default=0)
-    named = [one for one in linked.readings if one.start == start]
+    there = [one for one in linked.readings if one.start == start]
+    named = [one for one in there if one.cost <= min(other.cost for other in there)]
     classes = {one.meaning.term.iri for one in named if isinstance(one.meaning, ClassName)}
     if not start or not classes or not all(isinstance(one.meaning, ClassName) for one in named):
         return []

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from server.http.access.keys import KeyStore, Scope
 from tests.server.page.conftest import (
@@ -143,9 +143,40 @@ def test_a_query_runs_and_its_rows_are_on_the_map(watched: Watched) -> None:
     expect(page.locator("table.list")).to_contain_text("Mill Park")
     page.get_by_role("button", name="Map", exact=True).click()
     expect(page.locator(".map .m-pin").first).to_be_visible()
-    page.locator("#sparql").fill("SELECT * WHERE { ?s ?p }")
-    page.locator("#sparql").press("Control+Enter")
+    write(page, "SELECT * WHERE { ?s ?p }")
+    page.keyboard.press("Control+Enter")
     expect(page.locator(".state")).to_contain_text("line")
+
+
+def test_a_query_is_written_with_completions_and_kept(watched: Watched) -> None:
+    page = watched.open("#/query")
+    shipped = page.locator("#example option", has_text="How many things are there of each class?")
+    expect(shipped).to_have_count(1)
+    write(page, f"PREFIX urban: <{URBAN}> SELECT ?x WHERE {{ ?x a Museum")
+    page.keyboard.press("Control+Space")
+    expect(page.locator(".CodeMirror-hint").first).to_contain_text("museum · class")
+    page.keyboard.press("Enter")
+    page.keyboard.type(" }")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("table.list")).to_contain_text("Clock Museum")
+    assert "urban%3AMuseum" in page.url
+    page.get_by_role("button", name="Keep", exact=True).click()
+    page.locator("#naming").fill("<b>all</b> museums")
+    page.locator("#naming").press("Enter")
+    expect(page.locator("#example optgroup option")).to_have_text("<b>all</b> museums")
+    page.get_by_role("button", name="Explain").click()
+    expect(page.locator("main .gap > pre")).to_be_visible()
+    # The keyboard gets out of the editor.
+    page.locator(".CodeMirror").click()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Run", exact=False).first).to_be_focused()
+
+
+def write(page: Page, query: str) -> None:
+    """Replace the text of the query editor."""
+    page.locator(".CodeMirror").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(query)
 
 
 def test_the_status_counts_the_graph(watched: Watched) -> None:

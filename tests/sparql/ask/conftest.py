@@ -12,12 +12,14 @@ import pytest
 from pyoxigraph import DefaultGraph, NamedNode, Quad, QueryResultsFormat, QueryTriples, Store
 
 from extractors.models.chat import Message, PromptProfile, Reply
+from extractors.models.schemas import check_schema
 from geo.functions import FUNCTIONS
 from ontology import Schema
 from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
 from sparql.ask.linking.summary import DataSummary
 from sparql.ask.plan.near import NearDistances
 from sparql.ask.plan.typing import Typing
+from sparql.ask.planning.model import AskedModel
 from sparql.ask.planning.quantities import Quantities
 from sparql.ask.planning.rules import Context
 from sparql.ask.service import Asker
@@ -34,6 +36,7 @@ class RecordedModel:
     prompt_profile: PromptProfile = "compact"
     name: str = "recorded"
     asked: list[Sequence[Message]] = field(default_factory=list)
+    temperatures: list[float] = field(default_factory=list)
 
     async def complete(
         self,
@@ -43,7 +46,10 @@ class RecordedModel:
         max_tokens: int,
         temperature: float = 0.0,
     ) -> Reply:
+        if schema is not None:
+            check_schema(schema)
         self.asked.append(tuple(messages))
+        self.temperatures.append(temperature)
         return Reply(self.replies.pop(0), "stop", 1, 1, 0.0, self.name, None)
 
     async def close(self) -> None:
@@ -67,12 +73,18 @@ class City:
         found: dict[str, Any] = json.loads(results.serialize(format=QueryResultsFormat.JSON) or b"")
         return found
 
-    def asker(self, model: RecordedModel | None = None, prompts: Path | None = None) -> Asker:
+    def asker(
+        self,
+        model: RecordedModel | None = None,
+        prompts: Path | None = None,
+        samples: int = 1,
+        queries: bool = False,
+    ) -> Asker:
         return Asker(
             schema=self.schema,
             labels=self.labels,
             summary=self.summary,
-            model=model,
+            model=AskedModel(model, samples, queries) if model is not None else None,
             run_query=self.run,
             prompts=prompts,
         )

@@ -204,15 +204,6 @@ async def test_an_edited_query_is_run(city: City) -> None:
         await asker.run()
 
 
-async def test_a_large_model_is_asked_where_nothing_parses_and_may_not_drop_a_word(city: City) -> None:
-    plan = {"op": "list", "set": {"op": "kind", "of": "museum"}}
-    model = RecordedModel([json.dumps(plan)] * 3, "full")
-    refused = await city.asker(model).ask("Which museum is the third in Northside?")
-    assert refused.answer is None
-    assert len(model.asked) == 3
-    assert "does not use: third, in, Northside" in model.asked[1][-1].content
-
-
 async def test_a_small_model_is_never_asked(city: City) -> None:
     model = RecordedModel([])
     assert (await city.asker(model).ask("Which museum is the third in Northside?")).answer is None

@@ -77,6 +77,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         who = Reviewer(by or key or "anonymous", key)
         iri = named_document(document)
         removal = await run_in_threadpool(lambda: documents.remove(iri, who, reason=reason))
+        await run_in_threadpool(services.gaps.forget_text, iri.value)
         return _removal(removal)
 
     return routes

@@ -22,7 +22,9 @@ from server.rules.edit_guard import check_shallow
 from server.rules.rule_effects import impact_json
 from server.rules.rule_registry import Edit, Kind, RuleRegistry, SwitchOutcome
 from server.rules.ruleset import Ruleset, turtle
+from server.rules.shape_examples import examples_of
 from server.runtime.context import Services
+from sparql.protocol.conditions import COMPRESSED
 from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.protocol.negotiation import choose
 
@@ -58,6 +60,21 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     async def get_rules() -> dict[str, Any]:
         """The versions in force, their files, why newer files are not, and all earlier versions."""
         return await run_in_threadpool(_told, services)
+
+    @routes.get("/rules/examples", dependencies=read)
+    async def get_examples(
+        shape: Annotated[str, Query(max_length=2000, description="IRI of a shape.")],
+    ) -> dict[str, Any]:
+        """The example graphs beside the shape files: what a shape lets pass, and what it refuses."""
+        folder = rule_registry.folder(Kind.SHAPES)
+        found = await run_in_threadpool(lambda: [one.as_json() for one in examples_of(folder, shape)])
+        return {"shape": shape, "examples": found}
+
+    @routes.get("/rules/{kind}/{version}/{file}", dependencies=read, response_class=Response)
+    async def get_earlier_file(kind: Kind, version: str, file: str) -> Response:
+        """A file of an earlier version, as it was written; `GET /rules` lists versions and their files."""
+        content = await run_in_threadpool(rule_registry.history.content, kind.value, version, file)
+        return Response(content, media_type=_media_type(file))
 
     @routes.get("/shapes", dependencies=read, response_class=Response)
     async def get_shapes(
@@ -101,10 +118,8 @@ def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -
     async def get_file(file: str) -> Response:
         """One file in force, as it was written."""
         content = await run_in_threadpool(rule_registry.content, kind, file)
-        media_type = _TYPES.get("." + file.rpartition(".")[2], "application/rdf+xml")
-        return Response(
-            content, media_type=media_type, headers={"ETag": f'"{rule_registry.digest(kind, file)}"'}
-        )
+        headers = {"ETag": f'"{rule_registry.digest(kind, file)}"'}
+        return Response(content, media_type=_media_type(file), headers=headers)
 
     async def put_file(request: Request, file: str, dry_run: _DryRun = "false") -> Response:
         """Put a file in force, once it is checked; with `dry-run=true` only say what would follow."""
@@ -129,7 +144,8 @@ async def _edit(
 ) -> Response:
     edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
     tag = request.headers.get("if-match")
-    expected = {} if tag in (None, "*") else {(kind, name): str(tag).strip().removeprefix("W/").strip('"')}
+    digest = str(tag).strip().removeprefix("W/").strip('"').removesuffix(COMPRESSED)
+    expected = {} if tag in (None, "*") else {(kind, name): digest}
     is_new = rule_registry.digest(kind, name) is None and name != CATALOG
     switched = await run_in_threadpool(lambda: rule_registry.apply(edit, expected=expected))
     return JSONResponse(switched_json(switched), 201 if is_new and content is not None else 200)
@@ -138,6 +154,10 @@ async def _edit(
 async def _dry_run(rule_registry: RuleRegistry, kind: Kind, name: str, content: bytes | None) -> Response:
     edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
     return JSONResponse(await run_in_threadpool(_would, rule_registry, edit))
+
+
+def _media_type(file: str) -> str:
+    return _TYPES.get("." + file.rpartition(".")[2], "application/rdf+xml")
 
 
 def _flag(name: str, value: str) -> bool:

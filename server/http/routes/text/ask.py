@@ -1,18 +1,28 @@
 """`POST /ask`: a question in, an answer with query and map out; `POST /ask/run`: edited ones."""
 
+import logging
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, Depends
-from pydantic import Field
+from pydantic import Field, model_validator
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
+from server.errors import StateUnreadable
+from server.gaps.queue import Asked
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
+from server.http.event_stream import Note, in_steps, step_events
 from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
+from server.intake.plain_dialogue import PlainDialogue
 from server.message import Message
 from server.runtime.context import Services
+from sparql.ask.service import AskResult
+
+_log = logging.getLogger("urbankg.questions")
 
 
 class AskRequest(Message):
@@ -23,6 +33,29 @@ class AskRequest(Message):
     history: list[str] = Field(
         default_factory=list, max_length=20, description='The questions before, for "And in Queens?".'
     )
+    history_length: int | None = Field(
+        None, ge=0, le=20, description="Only so many of the last questions before count; all if not given."
+    )
+    dialogue: Literal["augmented", "plain"] = Field(
+        "augmented", description="`augmented`: answered from the graph; `plain`: by the model alone."
+    )
+    temperature: float | None = Field(
+        None, ge=0, le=2, description="Of the model's answer, in a plain dialogue; 0 if not given."
+    )
+
+    @model_validator(mode="after")
+    def _sampled(self) -> "AskRequest":
+        if self.temperature is not None and self.dialogue != "plain":
+            raise ValueError(
+                'temperature goes with "dialogue": "plain"; an answer from the graph is not sampled'
+            )
+        return self
+
+    @property
+    def counted_history(self) -> list[str]:
+        """The questions before that count."""
+        wanted = len(self.history) if self.history_length is None else self.history_length
+        return self.history[len(self.history) - wanted :] if wanted < len(self.history) else self.history
 
 
 class RunRequest(Message):
@@ -40,15 +73,39 @@ def router(services: Services, *needs: Needed) -> APIRouter:
 
     prices = prices_of(services.settings)
 
-    @routes.post("/ask", openapi_extra=body_schema(AskRequest))
-    async def post_ask(request: Request) -> dict[str, Any]:
+    @routes.post(
+        "/ask",
+        response_class=JSONResponse,
+        openapi_extra=body_schema(AskRequest),
+        responses=step_events("step of the `trace`"),
+    )
+    async def post_ask(request: Request) -> Response:
         """Link the names, plan, compile to SPARQL, run it, answer; or say what is missing."""
         message = await read_json(request, AskRequest, services.settings.max_body_bytes)
-        with spending(prices) as usage:
-            answer = await services.asker.ask(
-                message.question, context=message.context, history=message.history
-            )
-        return {**asdict(answer), "usage": usage}
+
+        async def answered(note: Note) -> Response:
+            with spending(prices) as usage:
+                history = message.counted_history
+                if message.dialogue == "plain":
+                    plain = PlainDialogue(services.model, services.settings.prompts)
+                    answer = await plain.ask(
+                        message.question,
+                        context=message.context,
+                        history=history,
+                        temperature=message.temperature or 0.0,
+                        watch=note,
+                    )
+                else:
+                    answer = await services.asker.ask(
+                        message.question, context=message.context, history=history, watch=note
+                    )
+            if answer.gaps and services.settings.record_gaps:
+                asked = Asked(message.question, message.context, tuple(history))
+                asker = services.guard.key_name(request) or "anonymous"
+                await run_in_threadpool(_record, services, answer, asked, asker)
+            return JSONResponse({**asdict(answer), "usage": usage})
+
+        return await in_steps(request, answered)
 
     @routes.post("/ask/run", openapi_extra=body_schema(RunRequest))
     async def post_ask_run(request: Request) -> dict[str, Any]:
@@ -59,3 +116,11 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         return {**asdict(answer), "usage": usage}
 
     return routes
+
+
+def _record(services: Services, answer: AskResult, asked: Asked, asker: str) -> None:
+    """Record what a question missed; the answer does not depend on it."""
+    try:
+        services.gaps.record(answer.gaps, asked, answer.sparql, asker)
+    except StateUnreadable as error:
+        _log.warning("A gap was not recorded: %s", error)

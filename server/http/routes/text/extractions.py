@@ -8,6 +8,7 @@ from starlette.responses import Response
 from extractors.prompting.methods import MethodName
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
+from server.http.event_stream import Note, in_steps, step_events
 from server.http.page_parameters import Needed
 from server.intake.candidates import Candidates, CandidatesRequest, outcome_response
 from server.message import Message
@@ -41,18 +42,27 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     limit = services.settings.max_body_bytes
     holds = services.settings.hub_batches == "hold"
 
-    @routes.post("/extractions", openapi_extra=body_schema(ExtractionRequest))
+    @routes.post(
+        "/extractions",
+        openapi_extra=body_schema(ExtractionRequest),
+        responses=step_events("part of the text that was read, and for linking"),
+    )
     async def post_extraction(request: Request) -> Response:
         """Extract statements from a text, judge each, and commit those that conform; 202: it is held."""
         message = await read_json(request, ExtractionRequest, limit)
-        outcome = await services.intake.extract(
-            message.text,
-            source=message.source,
-            commit=message.commit,
-            method="open" if message.open else message.method,
-            hold=holds,
-        )
-        return outcome_response(outcome)
+
+        async def extracted(note: Note) -> Response:
+            outcome = await services.intake.extract(
+                message.text,
+                source=message.source,
+                commit=message.commit,
+                method="open" if message.open else message.method,
+                hold=holds,
+                progress=note,
+            )
+            return outcome_response(outcome)
+
+        return await in_steps(request, extracted)
 
     @routes.post("/candidates", openapi_extra=body_schema(CandidatesRequest))
     async def post_candidates(request: Request, source: str | None = None, commit: bool = True) -> Response:

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from extractors.prompting.methods import MethodName, method_named
 from server.errors import BodyTooLarge
 from server.http.access.keys import Scope
+from server.http.event_stream import EVENT_HEADERS, EVENTS
 from server.http.multipart import IN_MEMORY
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
@@ -25,8 +26,6 @@ from server.jobs.record import BY_TYPE
 from server.runtime.context import Services
 
 _CLIENT_CLOSED_REQUEST = 499
-_EVENTS = "text/event-stream"
-_EVENT_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _BODY = {
     "requestBody": {
         "required": True,
@@ -116,7 +115,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         dependencies=reads,
         response_class=Response,
         responses={
-            200: {"content": {_EVENTS: {"schema": {"type": "string"}}}, "description": "Events"},
+            200: {"content": {EVENTS: {"schema": {"type": "string"}}}, "description": "Events"},
             204: {"description": "The job is finished, and all of it was sent."},
         },
     )
@@ -129,13 +128,13 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         events = await progressions.open(job, since if last_event_id is None else last_event_id)
         if events is None:
             return Response(status_code=204)
-        return StreamingResponse(events, headers=_EVENT_HEADERS, media_type=_EVENTS)
+        return StreamingResponse(events, headers=EVENT_HEADERS, media_type=EVENTS)
 
     @routes.head("/jobs/{job}/events", include_in_schema=False, dependencies=reads)
     async def head_job_events(job: str) -> Response:
         """The headers alone: the events themselves take their time."""
         await run_in_threadpool(jobs.job, job)
-        response = Response(headers=_EVENT_HEADERS, media_type=_EVENTS)
+        response = Response(headers=EVENT_HEADERS, media_type=EVENTS)
         del response.headers["content-length"]
         return response
 

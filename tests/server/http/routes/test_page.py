@@ -2,9 +2,12 @@
 
 import httpx
 import pytest
+from pydantic import ValidationError
 
 from server.http.access.keys import Scope
+from server.http.routes.page import origin_of, web_files, with_tiles
 from server.runtime.context import Services
+from server.runtime.settings import Settings
 from tests.server.conftest import client_of
 
 ID = "https://w3id.org/urbankg/id/"
@@ -183,3 +186,21 @@ async def test_who_asks_is_told_what_they_may_do(client: httpx.AsyncClient, serv
     told = await client.get("/access", headers={"Authorization": f"Bearer {admin}"})
     assert told.json() == {"key": "Grace", "scopes": everything}
     assert (await client.get("/access", headers={"Authorization": "Bearer ukg_no"})).status_code == 401
+
+
+def test_tiles_are_named_in_the_page_and_allowed_by_its_policy_only_where_an_operator_chose_them() -> None:
+    index = web_files()["index.html"]
+    assert with_tiles(index, "", "") is index
+    told = with_tiles(index, "https://tiles.example:8443/{z}/{x}/{y}.png", 'A & "B" <b>').body.decode()
+    assert 'content="https://tiles.example:8443/{z}/{x}/{y}.png"' in told
+    assert "A &amp; &quot;B&quot; &lt;b&gt;" in told
+    assert origin_of("https://tiles.example:8443/{z}/{x}/{y}.png") == "https://tiles.example:8443"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["tiles", "https://tiles.example/", "https://a;script-src *.example/{z}/{x}/{y}", "javascript:{z}{x}{y}"],
+)
+def test_what_is_no_address_of_tiles_is_refused(address: str) -> None:
+    with pytest.raises(ValidationError, match="no address of tiles"):
+        Settings(tile_address=address)

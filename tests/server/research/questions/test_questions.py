@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from server.errors import ServerError
+from server.research.questions.baselines import FreeQueries, KeywordTemplate
 from server.research.questions.graph import QuestionGraph
 from server.research.questions.reading import read_questions
 from server.research.questions.scoring import ask_all, score
+from tests.support.scripted import ScriptedModel, words
 
 GRAPH = """
 @prefix e: <http://e/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -65,6 +67,25 @@ async def test_answers_are_scored_against_gold_queries(graph: QuestionGraph, tmp
     assert (found.traps, found.trapped, found.false) == (1, 1, 2)
     assert (found.groups, found.alike) == (1, 1)
     assert 0 < found.p50_ms <= found.p95_ms
+
+
+async def test_a_keyword_template_answers_what_names_and_classes_alone_say(
+    graph: QuestionGraph, tmp_path: Path
+) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text("\n".join(map(json.dumps, LINES)), encoding="utf-8")
+    outcomes = await ask_all(graph, read_questions(path), KeywordTemplate(graph).ask)
+    assert {one.question.id for one in outcomes if one.exact} == {"1", "2", "7", "8"}
+    assert {one.question.id for one in outcomes if one.false} >= {"5", "6"}
+
+
+async def test_the_query_of_a_model_is_run_without_any_check(graph: QuestionGraph, tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text("\n".join(map(json.dumps, LINES[:3])), encoding="utf-8")
+    written = ("SELECT ?t { ?t <http://e/height> 20 }", "SELECT", "SELECT ?t { ?t <http://e/height> 3 }")
+    model = ScriptedModel(*(words(json.dumps({"sparql": query})) for query in written))
+    outcomes = await ask_all(graph, read_questions(path), FreeQueries(graph, model).ask)
+    assert [(one.exact, one.refused) for one in outcomes] == [(True, False), (False, True), (False, False)]
 
 
 def test_questions_of_text2sparql_are_read(tmp_path: Path) -> None:

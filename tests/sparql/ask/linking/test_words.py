@@ -54,3 +54,8 @@ def test_users_add_idle_words_in_a_file(tmp_path: Path) -> None:
     file.write_text("# ours\nLovely  # always\n\n", encoding="utf-8")
     assert idle_words(file) - idle_words() == {"lovely"}
     assert idle_words(tmp_path / "none.txt") == idle_words()
+
+
+def test_a_number_is_parted_from_the_unit_that_is_written_onto_it() -> None:
+    words = [token.text for token in tokens_of("within 10km of the 42nd, 1,200m from 1930s")]
+    assert words == ["within", "10", "km", "of", "the", "42nd", ",", "1,200", "m", "from", "1930s"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sparql.ask.errors import PlanError
+from sparql.ask.naming import TermFinder
 from sparql.ask.plan.checking import check_plan
 from sparql.ask.plan.json_form import read_plan
 from tests.sparql.ask.conftest import City
@@ -43,7 +44,7 @@ WITHIN = {"op": "place link", "place": "within"}
 async def test_what_does_not_fit_is_refused_in_words(city: City, plan: object, words: str) -> None:
     _, context = await city.link("museum")
     with pytest.raises(PlanError) as refused:
-        check_plan(read_plan(plan, city.asker()._term), context.typing)
+        check_plan(read_plan(plan, TermFinder(city.schema, city.labels, city.summary).find), context.typing)
     assert words in str(refused.value)
 
 

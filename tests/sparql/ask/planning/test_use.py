@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sparql.ask.naming import TermFinder
 from sparql.ask.plan.json_form import read_plan
 from sparql.ask.planning.use import unused_words
 from tests.sparql.ask.conftest import City
@@ -38,5 +39,5 @@ async def test_the_words_that_a_plan_drops_are_named(
     city: City, question: str, plan: object, unused: list[str]
 ) -> None:
     linked, _ = await city.link(question)
-    read = read_plan(plan, city.asker()._term)
+    read = read_plan(plan, TermFinder(city.schema, city.labels, city.summary).find)
     assert [token.raw for token in unused_words(read, linked)] == unused

@@ -1,0 +1,221 @@
+"""A second reading of an English text, by the labels of the ontology and without a model.
+
+A small model passes over facts of long sentences. Where the words of a label govern a date, a number or a
+name, and these have one name as their subject, that is a statement too. It is a candidate like those of the
+model, and goes through the same second look, checks and gate.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from operator import is_
+from typing import Final
+
+from extractors.english.quantities import unit_of
+from extractors.english.wording.governing import Clause, Governor, governor
+from extractors.english.wording.phrases import Group, Phrases, group_of
+from extractors.english.wording.subjects import subject_of
+from extractors.english.wording.topics import Topics
+from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb, units_of
+from extractors.grounding.mentions import GroundedText
+from extractors.text.chunking import Span
+from ontology.schema import Schema
+from ontology.terms import OntologyProperty, PropertyKind
+
+__all__ = ["Proposed", "proposals"]
+
+_MONTH: Final = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_DATE = re.compile(
+    rf"(?<!\w)(?:\d{{1,2}} {_MONTH} \d{{4}}|{_MONTH} \d{{1,2}}, \d{{4}}|{_MONTH} \d{{4}}|1[0-9]\d\d|20\d\d)"
+    r"(?!\w|[.,]\d|\s?[-–—/]\s?\d|\s[A-Z])"
+)
+_MONTH_NAME = re.compile(rf"{_MONTH}(?!\w)", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?: (?:million|thousand))?(?!\w|[.,]\d|-)(?: [^\W\d]+){0,2}"
+)
+_SMALL: Final = frozenset("a an the and which who that it its".split())  # noqa: SIM905
+_PERIOD: Final = frozenset({"to", "until", "through", "between", "-", "–"})
+
+Proposed = tuple[str, OntologyProperty, str, Span]
+"""A subject, a relation and a value in the text's words, and the sentence that says it."""
+
+
+def proposals(
+    text: GroundedText, schema: Schema, phrases: Phrases, topics: Topics, names: Iterable[Span]
+) -> Iterator[Proposed]:
+    """What the labels say, sentence by sentence."""
+    known = tuple(names)
+    for sentence in text.sentences:
+        for group in Group:
+            values = list(_values(text.text, sentence, group))
+            inside = [
+                _without_opener(text.text, one)
+                for one in known
+                if sentence.start <= one.start and one.end <= sentence.end
+            ]
+            free = [one for one in inside if not any(one.start < v.end and v.start < one.end for v in values)]
+            units = units_of(text.text, sentence, [*free, *values])
+            places = [
+                n
+                for n, unit in enumerate(units)
+                if unit.kind is Kind.NAME
+                and (group is Group.NAMES) != (Span(unit.start, unit.end) in values)
+                and not (group is Group.DATES and _in_period(units, n))
+            ]
+            yield from _said(text, schema, phrases, topics, sentence, units, group, places)
+
+
+def _said(
+    text: GroundedText,
+    schema: Schema,
+    phrases: Phrases,
+    topics: Topics,
+    sentence: Span,
+    units: Sequence[Unit],
+    group: Group,
+    places: Sequence[int],
+) -> Iterator[Proposed]:
+    occurrences = phrases.occurrences(units, group, {})
+    terms = sorted({iri for one in occurrences for iri in one.terms}, key=lambda iri: iri.value)
+    if group is Group.NUMBERS:
+        terms = [iri for iri, term in schema.properties.items() if phrases.is_number(term)]
+    for at in places:
+        taken: set[Governor] = set()
+        for iri in sorted(terms, key=lambda iri: -phrases.is_main(iri, units[max(0, at - 4) : at])):
+            term = schema.properties[iri]
+            clause = Clause(units, at, frozenset(), occurrences, term, phrases)
+            found = governor(clause, group)
+            if found is None or found.converse or _is_cut(clause) or not _is_plain(clause, found):
+                continue
+            subject = _subject(text, topics, sentence, clause, found)
+            if subject is not None and found not in taken:
+                taken.add(found)
+                unit = units[at]
+                yield subject, term, text.text[unit.start : unit.end], sentence
+
+
+def _subject(
+    text: GroundedText, topics: Topics, sentence: Span, clause: Clause, found: Governor
+) -> str | None:
+    """The name that the words are said of, or what "it" stands for; None where that is open."""
+    units = clause.units
+    for at, unit in enumerate(units):
+        if at == clause.value or unit.kind is not Kind.NAME or not _may_act(units, at):
+            continue
+        about = subject_of(units, found.first, clause.value, partial(is_, unit))
+        if about is unit:
+            plain = _is_direct(clause, at, found)
+            return text.text[unit.start : unit.end] if plain else None
+    here = found.first - 1
+    while here >= 0 and units[here].text not in ("it", ";", ":", "(", "•", "|"):
+        if units[here].kind is Kind.NAME and units[here].text[0].isalpha():
+            return None
+        here -= 1
+    if here < 0 or units[here].text != "it":
+        return None
+    opens = not any(unit.kind is not Kind.MARK for unit in units[:here])
+    return topics.before(sentence) if opens else topics.of(sentence)
+
+
+def _is_direct(clause: Clause, at: int, found: Governor) -> bool:
+    """Whether no other verb stands between a subject and the words that are said of it."""
+    units = clause.units
+    if _is_lone(units, found):
+        return at == found.first - 1
+    follows = units[at + 1] if at + 1 < len(units) else None
+    if follows is not None and clause.phrases.is_kind(follows):
+        return False  # "a Norton neighborhood of 4 acres"
+    said = {n for one in clause.occurrences for n in range(one.first, one.last)}
+    return all(
+        unit.kind is not Kind.WORD
+        or n in said
+        or is_adverb(unit)
+        or unit.text in AUXILIARIES | PREPOSITIONS | _SMALL
+        or clause.phrases.is_kind(unit)
+        for n, unit in enumerate(units[at + 1 : found.first], at + 1)
+    )
+
+
+def _without_opener(text: str, name: Span) -> Span:
+    """A run of capitalized words without a preposition that opens its sentence: "From Elm Avenue"."""
+    word = text[name.start : name.end].split()[0]
+    skipped = len(word) + 1 if word.casefold() in PREPOSITIONS and name.end - name.start > len(word) else 0
+    return Span(name.start + skipped, name.end)
+
+
+def _may_act(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name can be a subject: not a date, an agent, an aside, or a part of a longer name."""
+    unit, before = units[at], units[at - 1].text if at else ""
+    if unit.text[0].isdigit() or _MONTH_NAME.match(unit.text) or before == "'s":
+        return False
+    if any(one.text == "by" for one in units[max(0, at - 3) : at]):
+        return False
+    after = units[at + 1 : at + 3]
+    return not (_goes_on(unit, after) or (after and after[0].text in (")", "to", "'s")))
+
+
+def _goes_on(unit: Unit, after: Sequence[Unit]) -> bool:
+    """Whether a name is cut: "Norton F" of "F.C.", "Pier" of "Pier 66"."""
+    if not after:
+        return False
+    numbered = after[0].start == unit.end + 1 and after[0].text[0].isdigit()
+    dotted = len(after) > 1 and after[0].text == "." and after[1].start == after[0].end
+    return numbered or dotted
+
+
+def _is_cut(clause: Clause) -> bool:
+    """Whether a name is longer than it looks, or opens a clause: "Elm and Ash Bridge", "and Norton is"."""
+    units, at, term = clause.units, clause.value, clause.term
+    left = at - 1
+    while left > 0 and units[left].text == "the":
+        left -= 1
+    before, after = (units[n].text if 0 <= n < len(units) else "" for n in (left, at + 1))
+    if before in ("and", ",", ";", "while", "but") and after in AUXILIARIES:
+        return True
+    if group_of(term) is not Group.NAMES:
+        return False
+    listed = term.kind is not PropertyKind.OBJECT and "and" in (before, after)
+    described = at + 1 < len(units) and clause.phrases.is_kind(units[at + 1])
+    firm = any(unit.text == "&" for unit in units[max(0, at - 3) : at + 5])
+    return listed or described or firm or before == "'s" or _goes_on(units[at], units[at + 1 : at + 3])
+
+
+def _is_plain(clause: Clause, found: Governor) -> bool:
+    """Whether the words are more than a preposition, or one right behind a name: "Elm Hall in Norton"."""
+    units, term, before = clause.units, clause.term, found.first - 1
+    if found.last == found.first + 2 and clause.phrases.is_kind(units[found.first]):
+        return units[found.last - 1].text not in ("in", "on", "at")  # "is a station on Elm Street"
+    if found.last < len(units) and units[found.last].text in ("it", "them"):
+        return False
+    if not _is_lone(units, found):
+        return True
+    if before < 0 or units[before].kind is not Kind.NAME or term.kind is not PropertyKind.OBJECT:
+        return False
+    return before == 0 or units[before - 1].text not in ("by", "of", "and", "&")  # "designed by Ada Stone in"
+
+
+def _is_lone(units: Sequence[Unit], found: Governor) -> bool:
+    """Whether the words are one preposition, which only says something of the name right before it."""
+    return found.last == found.first + 1 and units[found.first].text in PREPOSITIONS | {"as"}
+
+
+def _values(text: str, sentence: Span, group: Group) -> Iterator[Span]:
+    for match in (_NUMBER if group is Group.NUMBERS else _DATE).finditer(text, sentence.start, sentence.end):
+        words = match.group()
+        if group is Group.NUMBERS:
+            if _DATE.fullmatch(words.split()[0]):
+                continue
+            number = re.match(r"\S+(?: (?:million|thousand)(?!\w))?", words)
+            assert number is not None
+            rest = words[number.end() :].split()
+            size = next((n for n in range(1, len(rest) + 1) if unit_of(" ".join(rest[:n])) is not None), 0)
+            end = number.end() + sum(len(word) + 1 for word in rest[:size])
+            words = words[:end]
+        yield Span(match.start(), match.start() + len(words))
+
+
+def _in_period(units: Sequence[Unit], at: int) -> bool:
+    near = [units[n].text for n in (at - 1, at + 1) if 0 <= n < len(units)]
+    return bool(_PERIOD & set(near))

@@ -1,0 +1,214 @@
+"""What may fill a gap: what the model believes, and what passages state.
+
+A gap's triple is in words; its known parts are read as terms of the graph. Passages are read by the one
+extraction, so that what they state is linked, checked and comes with the words that say it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pyoxigraph import NamedNode, Triple
+
+from extractors.candidates import Candidate, Extraction
+from extractors.errors import ModelError
+from extractors.models.chat import ChatModel
+from extractors.prompting.prompt import load_prompt
+from ontology.labels import normalise
+from ontology.terms import OntologyProperty
+from server.curation.reading_values import entity_named, object_of
+from server.errors import GapIncomplete
+from server.gaps.passages import Passage
+from server.gaps.queue import StoredGap
+from server.http.reporting.statements import statement_json, term_json
+from sparql.ask.answer.gaps import UNKNOWN, GapKind
+from sparql.model.vocabulary import RDF, RDFS
+from sparql.provenance.records import Support
+
+if TYPE_CHECKING:
+    from server.runtime.context import Services
+
+_TOKENS: Final = 60
+_VALUE: Final = {
+    "type": "object",
+    "properties": {"value": {"type": "string"}},
+    "required": ["value"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True)
+class ReadGap:
+    """The known parts of a gap's triple as terms of the graph; None for those that are not."""
+
+    subject: NamedNode | None
+    relation: OntologyProperty | None
+    object: NamedNode | None
+
+    def json(self) -> dict[str, str | None]:
+        """The IRIs."""
+        ends = {
+            "subject": self.subject,
+            "property": None if self.relation is None else self.relation.iri,
+            "object": self.object,
+        }
+        return {name: None if iri is None else iri.value for name, iri in ends.items()}
+
+    @property
+    def open_end(self) -> str | None:
+        """Which end of the triple is missing, if the rest is known."""
+        if self.relation is None or (self.subject is None) == (self.object is None):
+            return None
+        return "subject" if self.subject is None else "object"
+
+
+def read_gap(services: Services, gap: StoredGap) -> ReadGap:
+    """Read the parts of a gap; blocks."""
+    declared = None if gap.relation == UNKNOWN else services.schema.find_property(gap.relation)
+    nothing: frozenset[NamedNode] = frozenset()
+    subject, object_ = (
+        None if words == UNKNOWN else entity_named(services, words, nothing)
+        for words in (gap.subject, gap.object)
+    )
+    return ReadGap(subject, declared, object_)
+
+
+def triple_of(services: Services, gap: StoredGap, value: str) -> Triple:
+    """The gap's triple with words in place of "?". Raises `GapIncomplete` where they cannot be read."""
+    read = read_gap(services, gap)
+    if read.open_end is None or read.relation is None:
+        raise GapIncomplete(
+            f'"{gap.subject} | {gap.relation} | {gap.object}" has more than one unknown part, or its words '
+            "are no terms of the graph: send the statements with their IRIs as 'statements'."
+        )
+    if read.open_end == "object":
+        assert read.subject is not None
+        found = object_of(services, read.relation, value)
+        if found is not None:
+            return Triple(read.subject, read.relation.iri, found)
+    else:
+        subject = entity_named(services, value, read.relation.domains)
+        if subject is not None and read.object is not None:
+            return Triple(subject, read.relation.iri, read.object)
+    raise GapIncomplete(
+        f'"{value}" is no value of "{read.relation.label}", and nothing in the graph has this name: write it '
+        "otherwise, or send 'statements' that add it."
+    )
+
+
+async def believed(services: Services, gap: StoredGap, model: ChatModel) -> dict[str, Any]:
+    """What the model believes, marked as its own. Raises `ModelError` and `GapIncomplete`."""
+    if model.prompt_profile != "full":
+        raise GapIncomplete(
+            "The embedded model knows nothing beyond a text. Set `model_url` to a model server, or verify "
+            "the gap by passages."
+        )
+    prompt = load_prompt("gap-completion", services.settings.prompts)
+    words = {"subject": gap.subject, "property": gap.relation, "object": gap.object}
+    messages = prompt.messages({"question": gap.latest.question, **words})
+    reply = await model.complete(messages, schema=_VALUE, max_tokens=_TOKENS)
+    try:
+        value = str(json.loads(reply.text)["value"]).strip()
+    except (ValueError, KeyError, TypeError):
+        value = ""
+    if not value:
+        raise GapIncomplete("The model does not know it. Verify the gap by passages, or send the value.")
+    return {"by": "model", "model": reply.model, "value": value, "verdict": "unverified", "statements": []}
+
+
+async def verified(
+    services: Services, gap: StoredGap, passages: Sequence[Passage]
+) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    """What the best passage states about the gap, and the passages with the words that match.
+
+    Passages are read in their order until one states it; one that the model fails at is passed over.
+    """
+    import asyncio
+
+    read = await asyncio.to_thread(read_gap, services, gap)
+    shown = [{**asdict(passage), "match": None} for passage in passages]
+    failure: ModelError | None = None
+    for passage, one in zip(passages, shown, strict=True):
+        if read.open_end is None and gap.kind is not GapKind.ENTITY:
+            break
+        try:
+            extraction = await services.intake.pipeline.extract(passage.text)
+        except ModelError as error:
+            failure = error
+            continue
+        matches = _matching(extraction, gap, read)
+        if matches:
+            evidence = matches[0].evidence
+            one["match"] = None if evidence is None else asdict(evidence)
+            return _found(gap, passage, extraction, matches), shown
+    if failure is not None:
+        raise failure
+    return None, shown
+
+
+def _matching(extraction: Extraction, gap: StoredGap, read: ReadGap) -> list[Candidate]:
+    """The statements of a text that fill a gap, without those that the extraction itself doubts."""
+    sound = [one for one in extraction.candidates if not one.problems]
+    if gap.kind is GapKind.ENTITY:
+        wanted = normalise(gap.subject)
+        named = {entity.iri for entity in extraction.entities if normalise(entity.label) == wanted}
+        return [one for one in sound if one.subject in named or one.object in named]
+    assert read.relation is not None
+    same = [one for one in sound if one.predicate == read.relation.iri]
+    if read.open_end == "object":
+        return [one for one in same if one.subject == read.subject]
+    return [one for one in same if one.object == read.object]
+
+
+def _found(
+    gap: StoredGap, passage: Passage, extraction: Extraction, matches: Sequence[Candidate]
+) -> dict[str, Any]:
+    ends = {end for one in matches for end in (one.subject, one.object)}
+    new = {entity.iri for entity in extraction.entities if entity.new and entity.iri in ends}
+    naming = [
+        one
+        for one in extraction.candidates
+        if one.subject in new and one.predicate in (RDF.type, RDFS.label) and not one.problems
+    ]
+    chosen = list(dict.fromkeys((*matches, *naming)))
+    value = term_json(matches[0].object)["value"]
+    earlier = gap.completion if gap.completion and gap.completion["by"] == "model" else None
+    return {
+        "by": "passages",
+        "model": extraction.model,
+        "value": value,
+        "verdict": _verdict(earlier, matches),
+        "statements": [_statement(one, passage) for one in chosen],
+        "document": passage.document,
+        "source": passage.source,
+        "text": None if passage.document else passage.text,
+    }
+
+
+def _verdict(earlier: Mapping[str, Any] | None, matches: Collection[Candidate]) -> str:
+    """Whether the text says what the model believed."""
+    if earlier is None:
+        return "found"
+    believed_words = normalise(earlier["value"])
+    values = {normalise(one.object.value) for one in matches}
+    quotes = {normalise(one.evidence.quote) for one in matches if one.evidence is not None}
+    said = believed_words in values or any(_within(believed_words, quote) for quote in quotes)
+    return "confirmed" if said else "corrected"
+
+
+def _within(words: Sequence[str], quote: Sequence[str]) -> bool:
+    places = range(len(quote) - len(words) + 1)
+    return bool(words) and any(quote[at : at + len(words)] == words for at in places)
+
+
+def _statement(one: Candidate, passage: Passage) -> dict[str, Any]:
+    shift = passage.start if passage.document else 0
+    support = Support(confidence=one.confidence, inferred=one.inferred)
+    if one.evidence is not None:
+        start, end = one.evidence.start + shift, one.evidence.end + shift
+        support = Support(start, end, one.evidence.quote, one.confidence, inferred=one.inferred)
+    made = statement_json(Triple(one.subject, one.predicate, one.object), support)
+    return {name: made[name] for name in ("subject", "predicate", "object", "evidence", "confidence")}

@@ -1,0 +1,286 @@
+"""The queue of gaps: `FOLDER/gaps.sqlite`, beside the graph. Nothing in it is known to the graph.
+
+A gap is recorded with the question, the query that was tried and who asked. Questions that miss the same
+triple are one gap. What the model or a text proposes for it is kept here until a person accepts it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from server.errors import GapUnknown, state_error
+from sparql.ask.answer.gaps import GapKind
+
+FILE: Final = "gaps.sqlite"
+MOST_OPEN: Final = 10_000
+"""At most so many gaps wait; further ones are not recorded, so that questions cannot fill the disk."""
+MOST_QUESTIONS: Final = 50
+"""At most so many different questions are kept with a gap."""
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS gap (
+  id TEXT PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL, relation TEXT NOT NULL,
+  object TEXT NOT NULL, message TEXT NOT NULL, attempt TEXT, status TEXT NOT NULL, completion TEXT,
+  passages TEXT NOT NULL DEFAULT '[]', decisions TEXT NOT NULL DEFAULT '[]', first TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS gap_by_status ON gap (status);
+CREATE TABLE IF NOT EXISTS question (
+  gap TEXT NOT NULL REFERENCES gap (id) ON DELETE CASCADE, asker TEXT NOT NULL, question TEXT NOT NULL,
+  context TEXT NOT NULL, history TEXT NOT NULL, last TEXT NOT NULL, times INTEGER NOT NULL,
+  PRIMARY KEY (gap, asker, question, context, history)
+) STRICT;
+"""
+_LISTED: Final = """
+SELECT gap.*, COUNT(DISTINCT question.asker) AS askers, SUM(question.times) AS asked,
+  MAX(question.last) AS last FROM gap JOIN question ON question.gap = gap.id
+"""
+
+
+class GapStatus(StrEnum):
+    """The status of a gap."""
+
+    OPEN = "open"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as it was asked."""
+
+    question: str
+    context: str = ""
+    history: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class GapFilter:
+    """Which gaps; all given parts must match. `text` is searched in triples and questions."""
+
+    status: GapStatus | None = GapStatus.OPEN
+    kind: GapKind | None = None
+    text: str | None = None
+    askers: int = 1
+    """How many must have asked at least."""
+
+
+@dataclass(frozen=True)
+class StoredGap:
+    """A gap as it is kept; "?" is what is missing of its triple."""
+
+    id: str
+    kind: GapKind
+    subject: str
+    relation: str
+    object: str
+    message: str
+    attempt: str | None
+    status: GapStatus
+    completion: dict[str, Any] | None
+    passages: tuple[dict[str, Any], ...]
+    decisions: tuple[dict[str, Any], ...]
+    first: str
+    last: str
+    askers: int
+    asked: int
+    questions: tuple[dict[str, Any], ...]
+
+    @property
+    def latest(self) -> Asked:
+        """The question that was asked last."""
+        found = self.questions[0]
+        return Asked(found["question"], found["context"], tuple(found["history"]))
+
+
+def recorded_gaps(gaps: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The gaps of an answer that are worth recording.
+
+    A gap in the data comes of a plan that used every word. A name or word that the graph lacks is recorded
+    only where it is the one thing that is missing: else the question was not understood.
+    """
+    if len(gaps) > 1 and any(gap["kind"] != GapKind.DATA for gap in gaps):
+        return []
+    return [gap for gap in gaps if gap["kind"] != GapKind.AMBIGUOUS and set(_triple(gap)) != {"?"}]
+
+
+class GapQueue:
+    """One connection, shared by threads. Raises `StateUnreadable`."""
+
+    def __init__(self, folder: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._path = folder / FILE
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            # Created first with these permissions: questions are their askers' own business.
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+            self._connection = sqlite3.connect(
+                self._path, isolation_level=None, check_same_thread=False, timeout=30
+            )
+            self._connection.row_factory = sqlite3.Row
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA foreign_keys=ON")
+            self._connection.executescript(_SCHEMA)
+        except (OSError, sqlite3.Error) as error:
+            raise state_error(self._path, error) from error
+
+    def record(
+        self, gaps: Sequence[Mapping[str, Any]], asked: Asked, attempt: str | None, asker: str
+    ) -> list[str]:
+        """Record the gaps of an answer; their identifiers."""
+        found = []
+        for gap in recorded_gaps(gaps):
+            identifier = _identifier(gap)
+            with self._writing() as connection:
+                waiting = connection.execute("SELECT COUNT(*) FROM gap WHERE status = 'open'").fetchone()[0]
+                known = connection.execute("SELECT 1 FROM gap WHERE id = ?", (identifier,)).fetchone()
+                if known is None and waiting >= MOST_OPEN:
+                    continue
+                now = self._clock().isoformat()
+                values = (identifier, gap["kind"], *_triple(gap), gap["message"], attempt, now)
+                connection.execute(
+                    "INSERT OR IGNORE INTO gap (id, kind, subject, relation, object, message, attempt, "
+                    "status, first) VALUES (?, ?, ?, ?, ?, ?, ?, 'open', ?)",
+                    values,
+                )
+                # What was accepted and is missed again has left the graph since, with what was proposed.
+                connection.execute(
+                    "UPDATE gap SET status = 'open', completion = NULL, passages = '[]' "
+                    "WHERE id = ? AND status = 'accepted'",
+                    (identifier,),
+                )
+                _add_question(connection, identifier, asked, asker, now)
+            found.append(identifier)
+        return found
+
+    def find(self, wanted: GapFilter) -> list[str]:
+        """The identifiers of the gaps that match, the most asked first."""
+        conditions, values = ["1"], list[Any]()
+        for name, value in (("status", wanted.status), ("kind", wanted.kind)):
+            if value is not None:
+                conditions.append(f"gap.{name} = ?")
+                values.append(value.value)
+        if wanted.text:
+            conditions.append(
+                "instr(lower(gap.subject || ' ' || gap.relation || ' ' || gap.object || ' ' || gap.message "
+                "|| ' ' || question.question), lower(?))"
+            )
+            values.append(wanted.text)
+        ordered = "HAVING askers >= ? ORDER BY askers DESC, asked DESC, last DESC, gap.id"
+        query = f"{_LISTED} WHERE {' AND '.join(conditions)} GROUP BY gap.id {ordered}"
+        with self._reading() as connection:
+            return [row["id"] for row in connection.execute(query, (*values, wanted.askers))]
+
+    def get(self, identifier: str) -> StoredGap:
+        """One gap. Raises `GapUnknown`."""
+        with self._reading() as connection:
+            row = connection.execute(f"{_LISTED} WHERE gap.id = ? GROUP BY gap.id", (identifier,)).fetchone()
+            if row is None:
+                raise GapUnknown(identifier)
+            questions = connection.execute(
+                "SELECT question, context, history, MAX(last) AS last, SUM(times) AS times FROM question "
+                "WHERE gap = ? GROUP BY question, context, history ORDER BY last DESC",
+                (identifier,),
+            ).fetchall()
+        kept = {name: row[name] for name in row.keys()}  # noqa: SIM118 - a row is not a dict
+        kept |= {name: tuple(json.loads(row[name])) for name in ("passages", "decisions")}
+        completion = None if row["completion"] is None else json.loads(row["completion"])
+        read = [{**dict(one), "history": json.loads(one["history"])} for one in questions]
+        kept |= {"kind": GapKind(row["kind"]), "status": GapStatus(row["status"]), "completion": completion}
+        return StoredGap(**kept, questions=tuple(read))
+
+    def complete(
+        self, gap: StoredGap, completion: Mapping[str, Any] | None, passages: Sequence[Mapping[str, Any]]
+    ) -> StoredGap:
+        """Keep what is proposed for a gap, and the passages that it was looked for in."""
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE gap SET completion = ?, passages = ? WHERE id = ?",
+                (None if completion is None else json.dumps(completion), json.dumps(passages), gap.id),
+            )
+        return self.get(gap.id)
+
+    def decide(self, gap: StoredGap, status: GapStatus, decision: Mapping[str, Any]) -> StoredGap:
+        """Keep a decision, and the status that it leads to."""
+        made = {"outcome": status.value, "at": self._clock().isoformat(), **decision}
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE gap SET status = ?, decisions = ? WHERE id = ?",
+                (status.value, json.dumps([*gap.decisions, made]), gap.id),
+            )
+        return replace(self.get(gap.id), status=status)
+
+    def forget_text(self, document: str) -> None:
+        """Forget what was found in a document, since it was removed."""
+        with self._writing() as connection:
+            rows = connection.execute(
+                "SELECT id, completion, passages FROM gap WHERE instr(passages, ?) OR instr(completion, ?)",
+                (document, document),
+            ).fetchall()
+            for row in rows:
+                left = [one for one in json.loads(row["passages"]) if one["document"] != document]
+                proposed = None if row["completion"] is None else json.loads(row["completion"])
+                gone = proposed is not None and proposed.get("document") == document
+                connection.execute(
+                    "UPDATE gap SET passages = ?, completion = ? WHERE id = ?",
+                    (json.dumps(left), None if gone else row["completion"], row["id"]),
+                )
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                yield self._connection
+            except sqlite3.Error as error:
+                raise state_error(self._path, error) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._reading() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+
+def _add_question(
+    connection: sqlite3.Connection, identifier: str, asked: Asked, asker: str, now: str
+) -> None:
+    history = json.dumps(list(asked.history))
+    key = (identifier, asker, asked.question, asked.context, history)
+    updated = connection.execute(
+        "UPDATE question SET times = times + 1, last = ? WHERE gap = ? AND asker = ? AND question = ? "
+        "AND context = ? AND history = ?",
+        (now, *key),
+    )
+    kept = connection.execute("SELECT COUNT(*) FROM question WHERE gap = ?", (identifier,)).fetchone()[0]
+    if not updated.rowcount and kept < MOST_QUESTIONS:
+        connection.execute("INSERT INTO question VALUES (?, ?, ?, ?, ?, ?, 1)", (*key, now))
+
+
+def _triple(gap: Mapping[str, Any]) -> tuple[str, str, str]:
+    return gap["subject"], gap["property"], gap["object"]
+
+
+def _identifier(gap: Mapping[str, Any]) -> str:
+    """The same for the same kind of gap in the same triple."""
+    parts = (gap["kind"], *(part.casefold() for part in _triple(gap)))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]

@@ -1,0 +1,86 @@
+"""What the labels of relations say of a text, read without a model."""
+
+from __future__ import annotations
+
+import pytest
+
+from extractors.candidates import RDF_TYPE, RDFS_LABEL
+from extractors.grounding.iri_minting import IriMinter
+from extractors.grounding.linking import Linker
+from extractors.grounding.mentions import GroundedText
+from extractors.statements import StatementBuilder
+from ontology.labels import local_name
+from ontology.schema import Schema
+from tests.support.scripted import city_labels
+
+SAID = [
+    ("The Elm Tower was designed by Ada Stone", {("Elm Tower", "designedBy", "Ada Stone")}),
+    ("The Elm Tower was designed by Ada Stone.", {("Elm Tower", "designedBy", "Ada Stone")}),
+    (
+        "The Ash Bridge connects Norton with Weston. It opened in May 1921.",
+        {
+            ("Ash Bridge", "connects", "Norton"),
+            ("Ash Bridge", "connects", "Weston"),
+            ("Ash Bridge", "opened", "1921-05"),
+        },
+    ),
+    (
+        "Deutsche Oak owns Elm Station, which opened in 1906.",
+        {("Deutsche Oak", "owns", "Elm Station"), ("Elm Station", "opened", "1906")},
+    ),
+    (
+        "Elm Museum is run by Oak Trust. It opened in 1901.",
+        {("Elm Museum", "operatedBy", "Oak Trust"), ("Elm Museum", "opened", "1901")},
+    ),
+    (
+        "Elm Bridge (opened in 1903) is 300 feet long.",
+        {("Elm Bridge", "opened", "1903")},
+    ),
+]
+NOTHING = [
+    "The Elm Tower was never planned for Norton.",
+    "The spire, finished by his son Bo Stone, is 85 metres high.",
+    "Ada Stone taught in Norton, Bo Lane in Weston.",
+    "The hall was the work of an architect (Ada Stone) and opened in 1902.",
+    "The old hall was known as the Elm and Ash Hall.",
+    "Oak Trust sold the hall, and its garden opened in 1902.",
+    "Born in Norton in 1916, she wrote Elm and Ash.",
+    "La tour Elm a été conçue par Ada Stone et se trouve dans la ville de Norton depuis longtemps.",
+]
+
+
+def _read(schema: Schema, text: str) -> set[tuple[str, str, str]]:
+    builder = StatementBuilder(
+        GroundedText(text),
+        schema,
+        Linker(city_labels(), schema),
+        IriMinter("https://example.org/id/", lambda _: False),
+        language="en",
+        minimum_confidence=0.0,
+        by_labels=True,
+    )
+    candidates, entities = builder.build([])
+    names = {entity.iri: entity.label for entity in entities}
+    return {
+        (names[one.subject], local_name(one.predicate.value), names.get(one.object) or one.object.value)  # type: ignore[arg-type,union-attr]
+        for one in candidates
+        if one.predicate not in (RDF_TYPE, RDFS_LABEL) and not one.problems
+    }
+
+
+@pytest.mark.parametrize(("text", "facts"), SAID)
+def test_labels_say_relations(schema: Schema, text: str, facts: set[tuple[str, str, str]]) -> None:
+    assert _read(schema, text) == facts
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_where_the_subject_or_the_value_is_open_nothing_is_said(schema: Schema, text: str) -> None:
+    assert _read(schema, text) == set()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Elm", "Elm's", "by Elm", "It", "located in Elm", "opened 1901", "1901", "(Elm)"]
+)
+def test_fragments_are_read_without_error(schema: Schema, text: str) -> None:
+    for tail in ("", ".", "\n", " is", " 66", "\n\nIt opened in 1901", "\n• Ada Stone designed it"):
+        assert {subject for subject, _, _ in _read(schema, text + tail)} <= {"Elm"}

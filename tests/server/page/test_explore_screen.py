@@ -1,0 +1,57 @@
+"""The picture of a neighborhood, its list, and the search on the map, in a real browser."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.server.page.conftest import ID, Watched
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_neighborhood_is_drawn_and_grows_and_is_there_as_a_list(watched: Watched) -> None:
+    page = watched.open(f"#/explore?iri={quote(ID + 'clock-museum', safe='')}")
+    card = page.locator("ukg-neighborhood")
+    expect(card.locator(".network canvas").first).to_be_attached()
+    count = int(card.locator("header .faint").inner_text().split()[0])
+    assert count >= 1
+    card.get_by_role("button", name="As a list").click()
+    expect(card.locator("tbody tr")).to_have_count(count)
+    card.get_by_role("button", name="More of").first.click()
+    expect(card.locator("tbody tr")).not_to_have_count(count)
+    card.get_by_role("button", name="As a picture").click()
+    expect(card.locator(".network canvas").first).to_be_attached()
+
+
+def test_a_click_in_the_picture_adds_what_a_thing_is_related_to(watched: Watched) -> None:
+    page = watched.open(f"#/explore?iri={quote(ID + 'clock-museum', safe='')}")
+    card = page.locator("ukg-neighborhood")
+    expect(card.locator(".network canvas").first).to_be_attached()
+    before = card.locator("header .faint").inner_text()
+    frame = card.locator(".network")
+    frame.scroll_into_view_if_needed()
+    node = frame.evaluate(
+        "frame => { const {sigma, graph, iri} = frame.closest('ukg-neighborhood');"
+        " const other = graph.nodes().find(one => one !== iri);"
+        " return sigma.framedGraphToViewport(sigma.getNodeDisplayData(other)); }"
+    )
+    page.wait_for_timeout(300)
+    frame.click(position=node)
+    expect(card.get_by_role("link", name="Open")).to_be_visible()
+    expect(card.locator("header .faint")).not_to_have_text(before)
+
+
+def test_what_a_search_finds_is_numbered_on_the_map_and_a_click_on_the_map_lists_what_is_there(
+    watched: Watched,
+) -> None:
+    page = watched.open("#/explore?q=museum")
+    expect(page.locator(".map .m-pin").first).to_be_visible()
+    expect(page.locator("table.list .pin").first).to_have_text("1")
+    page = watched.open("#/explore")
+    expect(page.locator(".map canvas").first).to_be_attached()
+    page.wait_for_timeout(500)
+    page.locator(".map").click()
+    expect(page.locator("h1")).to_contain_text("there")

@@ -1,0 +1,63 @@
+"""Rules with their examples, files that are added, compared and returned to, in a real browser."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, FilePayload, expect
+
+from tests.server.page.conftest import ROOT, URBAN, Watched, watch
+from tests.support.running_server import RunningServer
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_rule_shows_what_it_lets_pass_and_what_it_refuses(watched: Watched) -> None:
+    page = watched.open(f"#/model?class={quote(URBAN + 'Museum', safe='')}")
+    rule = page.locator("li", has_text="Every feature has a name").first
+    rule.locator("summary").click()
+    expect(rule.get_by_text("Is refused")).to_be_visible()
+    expect(rule.locator("pre").last).to_contain_text("rdfs:label")
+
+
+def test_the_files_are_checked_on_demand(watched: Watched) -> None:
+    page = watched.open("#/model")
+    page.get_by_role("button", name="Check now").click()
+    expect(page.get_by_text("Not checked since the start.")).to_have_count(0)
+
+
+def test_a_file_is_added_changed_compared_and_returned_to(browser: Browser, tmp_path: Path) -> None:
+    ignored = shutil.ignore_patterns("*.py", "__pycache__", "examples")
+    shutil.copytree(ROOT / "shapes", tmp_path / "shapes", ignore=ignored)
+    first = (
+        f"@prefix sh: <http://www.w3.org/ns/shacl#> .\n<{URBAN}Hill> a sh:NodeShape ;\n"
+        f'    sh:targetClass <{URBAN}Park> ;\n    sh:message "<script>document.title=1</script>"@en .\n'
+    )
+    with RunningServer(tmp_path / "data", "--shapes", str(tmp_path / "shapes")) as server:
+        context = browser.new_context()
+        watched = watch(context, server.url)
+        page = watched.open("#/model")
+        file: FilePayload = {"name": "hill.ttl", "mimeType": "text/turtle", "buffer": first.encode()}
+        page.locator("label", has_text="Add shapes").locator("input").set_input_files([file])
+        expect(page.locator("#turtle")).to_have_value(first)
+        expect(page.get_by_text("new, not in force")).to_be_visible()
+        for content in (first, first + "# changed\n"):
+            page.locator("#turtle").fill(content)
+            page.get_by_role("button", name="Test", exact=True).click()
+            expect(page.get_by_text("Dry run: nothing is changed.")).to_be_visible()
+            page.get_by_role("button", name="Put in force").click()
+            expect(page.get_by_text("In force now")).to_be_visible()
+        assert httpx.get(server.url + "/shapes/hill.ttl").text.endswith("# changed\n")
+        page.get_by_role("button", name="Compare").last.click()
+        expect(page.locator(".diff .added")).to_have_text("+ # changed")
+        page.get_by_role("button", name="Return to this version").click()
+        expect(page.get_by_text("Dry run: nothing is changed.")).to_be_visible()
+        page.get_by_role("button", name="Put in force").click()
+        expect(page.get_by_text("In force now")).to_be_visible()
+        assert httpx.get(server.url + "/shapes/hill.ttl").text == first
+        context.close()
+        assert watched.wrong == []

@@ -1,0 +1,64 @@
+"""Questions of affiliation, of attributes and of calculation, and spatial ones, exact on a small graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.sparql.ask.conftest import City
+from tests.sparql.ask.test_service import iris
+
+GRAPH = """
+c:east a t:Borough ; rdfs:label "Eastside" ; t:size 40 .
+c:isle a t:Region ; rdfs:label "Isle" ; t:size 8 .
+c:oak a t:Park ; rdfs:label "Oak Park" ; t:size 3.5 ; t:liesIn c:east ; t:designedBy c:bo ;
+  t:completed "1880"^^xsd:gYear .
+c:elm a t:Park ; rdfs:label "Elm Park" ; t:size 1.5 ; t:liesIn c:east ; t:designedBy c:ada ;
+  t:completed "1921"^^xsd:gYear .
+c:fir a t:Park ; rdfs:label "Fir Park" ; t:size 6 ; t:liesIn c:isle ; t:designedBy c:bo ;
+  t:completed "1950"^^xsd:gYear .
+c:bo a t:Architect ; rdfs:label "Bo Lund" ; t:taughtBy c:ada .
+"""
+THINGS = [
+    ("Which parks are in Eastside?", {"oak", "elm"}),
+    ("Which parks did Bo Lund design?", {"oak", "fir"}),
+    ("Which parks in Eastside were designed by Bo Lund?", {"oak"}),
+    ("In which borough is Elm Park?", {"east"}),
+    ("Which parks were designed by an architect taught by Ada Quill?", {"oak", "fir"}),
+    ("Which parks are larger than 2 square kilometers?", {"oak", "fir"}),
+    ("Which parks were completed before 1900?", {"oak"}),
+    ("Which parks in Eastside were completed after 1900?", {"elm"}),
+    ("Which parks were completed between 1900 and 1960?", {"elm", "fir"}),
+    ("Which park is the second largest?", {"oak"}),
+    ("Which parks larger than 5 km2 are not in Eastside?", {"fir"}),
+    ("Which parks are within 3 km of the Glass Museum?", {"green"}),
+    ("Which museums are west of Green Park?", {"glass", "rail"}),
+]
+NUMBERS = [
+    ("How many parks are in Eastside?", "2 parks"),
+    ("What is the total size of the parks in Eastside?", "5"),
+    ("What is the average size of the parks in Eastside?", "2.5"),
+    ("How many years after Oak Park was Elm Park completed?", "41"),
+    ("How many times larger is Fir Park than Elm Park?", "4"),
+    ("How far is the Glass Museum from Green Park?", "2.226"),
+]
+
+
+@pytest.mark.parametrize(("question", "expected"), THINGS)
+async def test_affiliation_and_attribute_questions_find_exactly_the_things(
+    city_with: Callable[[str], City], question: str, expected: set[str]
+) -> None:
+    result = await city_with(GRAPH).asker().ask(question)
+    assert result.plan is not None, result.gaps
+    column = result.results["head"]["vars"][0]  # type: ignore[index]
+    assert iris(result.results, column) == expected
+
+
+@pytest.mark.parametrize(("question", "expected"), NUMBERS)
+async def test_calculation_questions_give_the_number(
+    city_with: Callable[[str], City], question: str, expected: str
+) -> None:
+    result = await city_with(GRAPH).asker().ask(question)
+    assert result.answer is not None, result.gaps
+    assert expected in result.answer
