@@ -2,6 +2,7 @@
 
 const server = process.argv[2] ?? 'http://127.0.0.1:8000'
 const URBAN = 'https://w3id.org/urbankg/urban#'
+const LABEL = 'http://www.w3.org/2000/01/rdf-schema#label'
 const HALL = 'https://example.org/tour/javascript-hall'
 
 // Sends JSON and returns JSON. A write gets a key, so that it may be sent again when the connection breaks.
@@ -30,9 +31,7 @@ const known = await call('/candidates', {
   source: 'the tour',
   statements: [
     statement('http://www.w3.org/1999/02/22-rdf-syntax-ns#type', { type: 'uri', value: URBAN + 'Museum' }),
-    statement('http://www.w3.org/2000/01/rdf-schema#label', {
-      type: 'literal', value: 'JavaScript Hall', 'xml:lang': 'en',
-    }),
+    statement(LABEL, { type: 'literal', value: 'JavaScript Hall', 'xml:lang': 'en' }),
   ],
 })
 console.log('accepted:', known.accepted.length)
@@ -46,6 +45,28 @@ for (const item of (await call('/review?text=rather+tall')).items) {
   console.log('rejected:', item.id)
 }
 
-console.log('answer:', (await call('/ask', { question: 'Which museums are there?' })).answer)
-const query = new URLSearchParams({ query: `SELECT ?label { <${HALL}> rdfs:label ?label }` })
+// Yields the events of a POST as they come: steps, then the answer or a problem.
+async function* events(path, body) {
+  const answer = await fetch(server + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
+    body: JSON.stringify(body),
+  })
+  let read = ''
+  for await (const part of answer.body.pipeThrough(new TextDecoderStream())) {
+    read += part
+    const blocks = read.split('\n\n')
+    read = blocks.pop()
+    for (const block of blocks) {
+      const [, name, data] = block.match(/^event: (.*)\ndata: (.*)$/m) ?? []
+      if (name) yield { name, data: JSON.parse(data) }
+    }
+  }
+}
+
+for await (const { name, data } of events('/ask', { question: 'Which museums are there?' })) {
+  if (name === 'problem') throw new Error(data.detail)
+  console.log(`${name}:`, name === 'step' ? data.thought : data.answer)
+}
+const query = new URLSearchParams({ query: `SELECT ?label { <${HALL}> <${LABEL}> ?label }` })
 for (const row of (await call(`/sparql?${query}`)).results.bindings) console.log('found:', row.label.value)

@@ -2,17 +2,16 @@
 
 import sys
 
-from urbankg_client import Client, NewStatement, iri, literal
+from urbankg_client import AskAnswer, Client, NewStatement, iri, literal
 
 URBAN = "https://w3id.org/urbankg/urban#"
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 HALL = "https://example.org/tour/python-hall"
 
 with Client(sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8000") as graph:
     known = [
         NewStatement(HALL, "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", iri(URBAN + "Museum")),
-        NewStatement(
-            HALL, "http://www.w3.org/2000/01/rdf-schema#label", literal("Python Hall", language="en")
-        ),
+        NewStatement(HALL, LABEL, literal("Python Hall", language="en")),
     ]
     print("accepted:", len(graph.candidates(known, source="the tour").accepted))
 
@@ -23,6 +22,10 @@ with Client(sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8000") as gr
         graph.reject(item.id, reason="no number", by="Ada")
         print("rejected:", item.id)
 
-    print("answer:", graph.ask("Which museums are there?").answer)
-    for row in graph.query(f"SELECT ?label {{ <{HALL}> rdfs:label ?label }}"):
+    for step in graph.ask_in_steps("Which museums are there?"):
+        if isinstance(step, AskAnswer):
+            print("answer:", step.answer)
+        else:
+            print("step:", step.thought)
+    for row in graph.query(f"SELECT ?label {{ <{HALL}> <{LABEL}> ?label }}"):
         print("found:", row["label"])

@@ -1,22 +1,19 @@
-"""When a request is sent again, and how a stream of events goes on: without any input or output."""
+"""When a request is sent again: without any input or output."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
 from typing import Any, Final, Generic, TypeVar
 
 import httpx
 
 from urbankg_client.calls import Call
 from urbankg_client.errors import Unreachable, error_of, retry_after
-from urbankg_client.models import Job, JobDocument
 
 T = TypeVar("T")
 _AGAIN: Final = frozenset((409, 429, 503))
 """Answers after which the request is sent again if they have `Retry-After`: nothing was done."""
 _LONGEST_WAIT: Final = 30.0
-_FINISHED: Final = frozenset(("done", "cancelled"))
 
 
 class Attempts(Generic[T]):
@@ -30,8 +27,8 @@ class Attempts(Generic[T]):
         if call.writes and call.method == "POST":
             self._headers["idempotency-key"] = str(uuid.uuid4())
 
-    def request(self, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
-        """The next attempt."""
+    def request(self, http: httpx.Client | httpx.AsyncClient, **headers: str) -> httpx.Request:
+        """The next attempt, with further headers."""
         call = self._call
         return http.build_request(
             call.method,
@@ -39,7 +36,7 @@ class Attempts(Generic[T]):
             params=call.params or None,
             json=call.body,
             content=call.content,
-            headers=self._headers,
+            headers={**self._headers, **headers},
         )
 
     def lost(self, error: httpx.TransportError) -> float:
@@ -63,59 +60,6 @@ class Attempts(Generic[T]):
         self._left -= 1
         self._wait = min(self._wait * 2, _LONGEST_WAIT)
         return self._wait if wait is None else wait
-
-
-class Following:
-    """The events of one job (server-sent events; HTML, 9.2), over as many connections as it takes."""
-
-    def __init__(self, identifier: str, attempts: int) -> None:
-        self._call = Call("GET", f"/jobs/{identifier}/events", lambda response: None, {"since": 0})
-        self._most = attempts
-        self._attempts = Attempts(self._call, attempts)
-        self._last = "0"
-        self._name = self._data = ""
-        self.over = False
-
-    def request(self, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
-        """The next connection, which goes on after the last event."""
-        headers: Mapping[str, str] = {"accept": "text/event-stream", "last-event-id": self._last}
-        self._name = self._data = ""
-        return http.build_request("GET", self._call.path, headers=headers)
-
-    def opened(self, response: httpx.Response) -> float | None:
-        """As `Attempts.answered`; 204 says that nothing will come any more."""
-        self.over = response.status_code == httpx.codes.NO_CONTENT
-        return self._attempts.answered(response)
-
-    def lost(self, error: httpx.TransportError | None) -> float:
-        """The stream ended before the job: as `Attempts.lost`."""
-        return self._attempts.lost(error or httpx.RemoteProtocolError("the stream ended before the job"))
-
-    def read(self, line: str) -> Job | JobDocument | None:
-        """The event that a line ends."""
-        field, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        if field == "event":
-            self._name = value
-        elif field == "data":
-            self._data += value
-        elif field == "id":
-            self._last = value
-        elif not line and self._data:
-            return self._event()
-        return None
-
-    def _event(self) -> Job | JobDocument | None:
-        name, data, self._name, self._data = self._name, self._data, "", ""
-        # Something came: the attempts count anew.
-        self._attempts = Attempts(self._call, self._most)
-        if name == "document":
-            return JobDocument.model_validate_json(data)
-        if name != "job":
-            return None
-        job = Job.model_validate_json(data)
-        self.over = job.state in _FINISHED
-        return job
 
 
 def next_page(response: httpx.Response, call: Call[Any]) -> Call[Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Literal, NotRequired, TypedDict, TypeVar
 from urllib.parse import quote
 
@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from urbankg_client.models import (
     AskAnswer,
+    AskTrace,
     DecisionAnswer,
     ExtractionAnswer,
     GraphWritten,
@@ -82,6 +83,28 @@ class Pages(Generic[T]):
     first: Call[list[T]]
 
 
+@dataclass(frozen=True)
+class StepByStep(Generic[M]):
+    """A request whose work is sent as it goes on: steps, and the answer last."""
+
+    call: Call[None]
+    step: type[M]
+    answer: type[M]
+
+
+class ExtractionStep(BaseModel):
+    """`read`: a part of the text was read, `done` of `of`; `link`: names were linked."""
+
+    action: Literal["read", "link"]
+    done: int | None = None
+    of: int | None = None
+    start: int | None = None
+    end: int | None = None
+    triples: int | None = None
+    candidates: int | None = None
+    entities: int | None = None
+
+
 def health() -> Call[Health]:
     """Whether the server lives, its versions and the graph's revision."""
     return Call("GET", "/healthz", _model(Health))
@@ -115,6 +138,21 @@ def ask(question: str, *, context: str = "", history: Sequence[str] = ()) -> Cal
     """Ask in words; `history` holds the questions before."""
     body = {"question": question, "context": context, "history": list(history)}
     return Call("POST", "/ask", _model(AskAnswer), body=body)
+
+
+def ask_in_steps(
+    question: str, *, context: str = "", history: Sequence[str] = ()
+) -> StepByStep[AskTrace | AskAnswer]:
+    """As `ask`: each step as it is taken, then the answer."""
+    return StepByStep(_unread(ask(question, context=context, history=history)), AskTrace, AskAnswer)
+
+
+def extract_in_steps(
+    text: str, *, source: str | None = None, commit: bool = True, method: Method | None = None
+) -> StepByStep[ExtractionStep | ExtractionAnswer]:
+    """As `extract`: what was done as it is done, then the answer."""
+    call = extract(text, source=source, commit=commit, method=method)
+    return StepByStep(_unread(call), ExtractionStep, ExtractionAnswer)
 
 
 def suggest(
@@ -279,6 +317,11 @@ def _query(
     sparql: str, read: Callable[[httpx.Response], T], timeout: float | None, headers: Mapping[str, str]
 ) -> Call[T]:
     return Call("POST", "/query", read, _given(timeout=timeout), content=sparql, headers=headers)
+
+
+def _unread(call: Call[Any]) -> Call[None]:
+    """The call, with an answer that comes in events."""
+    return replace(call, read=lambda response: None)
 
 
 def _model(kind: type[M]) -> Callable[[httpx.Response], M]:

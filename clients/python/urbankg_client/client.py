@@ -10,13 +10,17 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypedDict, TypeVar
 
 import httpx
+from pydantic import BaseModel
 
 from urbankg_client import calls
-from urbankg_client.attempts import Attempts, Following, next_page
-from urbankg_client.calls import Call, JobRecord, Pages
+from urbankg_client.attempts import Attempts, next_page
+from urbankg_client.calls import Call, JobRecord, Pages, StepByStep
 from urbankg_client.models import Job, JobDocument
+from urbankg_client.streams import JobEvents, StepEvents, Stream
 
 P = ParamSpec("P")
+E = TypeVar("E")
+M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
 
@@ -51,6 +55,14 @@ def _each(build: Callable[P, Pages[T]]) -> Callable[Concatenate[Client, P], Iter
     return method
 
 
+def _stepping(build: Callable[P, StepByStep[M]]) -> Callable[Concatenate[Client, P], Iterator[M]]:
+    @functools.wraps(build)
+    def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[M]:
+        return self.events(StepEvents(build(*args, **kwargs), self.retries))
+
+    return method
+
+
 def _awaited(build: Callable[P, Call[T]]) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]:
     @functools.wraps(build)
     async def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -63,6 +75,16 @@ def _each_awaited(build: Callable[P, Pages[T]]) -> Callable[Concatenate[AsyncCli
     @functools.wraps(build)
     def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
         return self.items(build(*args, **kwargs))
+
+    return method
+
+
+def _stepping_awaited(
+    build: Callable[P, StepByStep[M]],
+) -> Callable[Concatenate[AsyncClient, P], AsyncIterator[M]]:
+    @functools.wraps(build)
+    def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[M]:
+        return self.events(StepEvents(build(*args, **kwargs), self.retries))
 
     return method
 
@@ -80,12 +102,15 @@ class Client:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._http = httpx.Client(**_options(url, api_key, timeout), transport=transport)
-        self._retries = retries
+        self.url = url
+        self.retries = retries
 
     health = _waits(calls.health)
     extract = _waits(calls.extract)
+    extract_in_steps = _stepping(calls.extract_in_steps)
     candidates = _waits(calls.candidates)
     ask = _waits(calls.ask)
+    ask_in_steps = _stepping(calls.ask_in_steps)
     suggest = _waits(calls.suggest)
     query = _waits(calls.query)
     query_boolean = _waits(calls.query_boolean)
@@ -122,24 +147,27 @@ class Client:
 
     def follow(self, job: str) -> Iterator[Job | JobDocument]:
         """Each text of a job as it changes, and the job's counts, until it is finished."""
-        following = Following(job, self._retries)
-        while not following.over:
+        return self.events(JobEvents(job, self.retries))
+
+    def events(self, stream: Stream[E]) -> Iterator[E]:
+        """The events of a stream; a connection that breaks is opened again."""
+        while not stream.over:
             wait: float | None
             try:
-                response = self._http.send(following.request(self._http), stream=True)
+                response = self._http.send(stream.request(self._http), stream=True)
                 try:
                     if response.is_error:
                         response.read()
-                    wait = following.opened(response)
+                    wait = stream.opened(response)
                     for line in response.iter_lines() if wait is None else ():
-                        if (event := following.read(line)) is not None:
+                        if (event := stream.read(line)) is not None:
                             yield event
                 finally:
                     response.close()
-                if wait is None and not following.over:
-                    wait = following.lost(None)
+                if wait is None and not stream.over:
+                    wait = stream.lost(None)
             except httpx.TransportError as error:
-                wait = following.lost(error)
+                wait = stream.lost(error)
             time.sleep(wait or 0)
 
     def items(self, pages: Pages[T]) -> Iterator[T]:
@@ -155,7 +183,7 @@ class Client:
         return call.read(self._answer(call))
 
     def _answer(self, call: Call[T]) -> httpx.Response:
-        attempts = Attempts(call, self._retries)
+        attempts = Attempts(call, self.retries)
         while True:
             try:
                 response = self._http.send(attempts.request(self._http))
@@ -193,12 +221,15 @@ class AsyncClient:
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._http = httpx.AsyncClient(**_options(url, api_key, timeout), transport=transport)
-        self._retries = retries
+        self.url = url
+        self.retries = retries
 
     health = _awaited(calls.health)
     extract = _awaited(calls.extract)
+    extract_in_steps = _stepping_awaited(calls.extract_in_steps)
     candidates = _awaited(calls.candidates)
     ask = _awaited(calls.ask)
+    ask_in_steps = _stepping_awaited(calls.ask_in_steps)
     suggest = _awaited(calls.suggest)
     query = _awaited(calls.query)
     query_boolean = _awaited(calls.query_boolean)
@@ -233,27 +264,30 @@ class AsyncClient:
                 progress(event)
         return [one async for one in self.job_documents(job.id)]
 
-    async def follow(self, job: str) -> AsyncIterator[Job | JobDocument]:
+    def follow(self, job: str) -> AsyncIterator[Job | JobDocument]:
         """As `Client.follow`."""
-        following = Following(job, self._retries)
-        while not following.over:
+        return self.events(JobEvents(job, self.retries))
+
+    async def events(self, stream: Stream[E]) -> AsyncIterator[E]:
+        """As `Client.events`."""
+        while not stream.over:
             wait: float | None
             try:
-                response = await self._http.send(following.request(self._http), stream=True)
+                response = await self._http.send(stream.request(self._http), stream=True)
                 try:
                     if response.is_error:
                         await response.aread()
-                    wait = following.opened(response)
+                    wait = stream.opened(response)
                     if wait is None:
                         async for line in response.aiter_lines():
-                            if (event := following.read(line)) is not None:
+                            if (event := stream.read(line)) is not None:
                                 yield event
                 finally:
                     await response.aclose()
-                if wait is None and not following.over:
-                    wait = following.lost(None)
+                if wait is None and not stream.over:
+                    wait = stream.lost(None)
             except httpx.TransportError as error:
-                wait = following.lost(error)
+                wait = stream.lost(error)
             await asyncio.sleep(wait or 0)
 
     async def items(self, pages: Pages[T]) -> AsyncIterator[T]:
@@ -270,7 +304,7 @@ class AsyncClient:
         return call.read(await self._answer(call))
 
     async def _answer(self, call: Call[T]) -> httpx.Response:
-        attempts = Attempts(call, self._retries)
+        attempts = Attempts(call, self.retries)
         while True:
             try:
                 response = await self._http.send(attempts.request(self._http))

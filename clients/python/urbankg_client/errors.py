@@ -99,9 +99,12 @@ def error_of(response: httpx.Response) -> ApiError:
         problem = {"detail": response.text[:1000]}
     if not isinstance(problem, dict):
         problem = {"detail": str(problem)[:1000]}
-    return _BY_STATUS.get(response.status_code, ApiError)(
-        response.status_code, problem, retry_after(response)
-    )
+    return problem_error(response.status_code, problem, retry_after(response))
+
+
+def problem_error(status: int, problem: dict[str, Any], after: float | None = None) -> ApiError:
+    """The error for a problem document."""
+    return _BY_STATUS.get(status, ApiError)(status, problem, after)
 
 
 def retry_after(response: httpx.Response) -> float | None:
