@@ -49,7 +49,7 @@ def test_replies_that_were_written_by_hand_are_labeled_so():
     one = Filled("1", "When?", True, True, "refused", True, "1846", False, "confirmed", True, "1846.", 1.0)
     labels = list(filling_table([one], "embedded model").columns[0].cells)
     assert labels[0] == "the model alone (replies written by hand)"
-    assert list(filling_table([replace(one, by_hand=False)], "m").columns[0].cells)[0] == "the model alone"
+    assert next(iter(filling_table([replace(one, by_hand=False)], "m").columns[0].cells)) == "the model alone"
 
 
 def test_a_line_that_is_no_fact_is_named(tmp_path: Path):
