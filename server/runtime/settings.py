@@ -26,6 +26,7 @@ from pyoxigraph import NamedNode
 from extractors.prompting.method_names import MethodName
 from server.errors import SettingsError
 from server.http.access.trusted_networks import networks_of
+from shapes.generation import Generation, generation_of
 from sparql.model.tolerances import Tolerances
 from sparql.storage.durability import Durability
 
@@ -136,9 +137,11 @@ class Settings(BaseModel):
         description="`compiled` accepts at once what certainly conforms and gives the rest to pySHACL; "
         "`pyshacl` gives it everything.",
     )
-    generate_shapes: bool = Field(
-        False,
-        description="Whether shapes are also made from the ontology's axioms, where none is written by hand.",
+    generate_shapes: Annotated[Generation, BeforeValidator(generation_of)] = Field(
+        "contradictions",
+        description="Which shapes are also made from the ontology's axioms, where none is written by hand: "
+        "those that refuse what contradicts an axiom (`contradictions`), or also what is not known to "
+        "satisfy one (`closed`). `true` is read as `closed`, `false` as `off`.",
     )
     reasoner: Literal["none", "hermit", "pellet"] = Field(
         "hermit",
@@ -342,8 +345,8 @@ class Settings(BaseModel):
     inference: Literal["none", "materialised"] = Field(
         "none",
         description="`materialised` stores in the graph what follows by subclasses, subproperties, inverse, "
-        "transitive and symmetric properties and equivalents; `none` costs writes nothing, and queries may "
-        "ask with `inference=owl`.",
+        "transitive and symmetric properties, chains, restrictions, equivalents and equality; `none` costs "
+        "writes nothing, and queries may ask with `inference=owl`.",
     )
     inference_max: int = Field(
         100_000,
