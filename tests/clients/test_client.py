@@ -159,7 +159,8 @@ async def test_the_same_is_awaited(server: RunningServer) -> None:
         assert (len(done.accepted), rows.column("n")) == (2, [1, 2])
         documents = await graph.extract_many(["Bowne Hall opened in 1931, they say."])
         assert [one.state for one in documents] == ["committed"]
-        events = [one async for one in graph.follow([one async for one in graph.jobs(limit=1)][0].id)]
+        newest = await anext(graph.jobs(limit=1))
+        events = [one async for one in graph.follow(newest.id)]
         assert {type(one) for one in events} == {Job, JobDocument}
         assert [one.status async for one in graph.review(status="any", limit=1)]
         with pytest.raises(NotFound):
