@@ -1,0 +1,10 @@
+import{c as l,d as u,m as c,v as i}from"./chunk-WB2SNKCV.js";var a="https://w3id.org/urbankg/graph/provenance",f=300;async function O(e){let t=e.filter(r=>i(r.subject)&&s(r.object)).slice(0,f),n=new Map;if(!t.length)return n;let d=t.map((r,o)=>`(${o} <<( <${r.subject}> <${r.predicate}> ${s(r.object)} )>>)`),p=await c(`PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
+    PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> PREFIX ukg: <https://w3id.org/urbankg/system#> PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX dcterms: <http://purl.org/dc/terms/>
+    SELECT ?n ?quote ?confidence ?document ?title ?model ?reviewer FROM <${a}> WHERE {
+      VALUES (?n ?t) { ${d.join(" ")} }
+      ?r rdf:reifies ?t ; ukg:quote ?quote .
+      OPTIONAL { ?r ukg:confidence ?confidence }
+      OPTIONAL { ?r prov:wasAttributedTo ?by . OPTIONAL { ?by rdfs:label ?label } BIND(COALESCE(?label, STR(?by)) AS ?reviewer) }
+      OPTIONAL { ?r prov:wasGeneratedBy ?run OPTIONAL { ?run ukg:model ?model }
+        OPTIONAL { ?run prov:used ?document OPTIONAL { ?document dcterms:source ?title } } } }`);for(let r of p){let o=t[Number(r.n.value)];n.set(o,[...n.get(o)??[],g(r)])}return n}function T(e){let t=[e.confidence?`Confidence ${Number(e.confidence).toFixed(2)}`:"",e.model??"",e.reviewer?`decided by ${e.reviewer}`:""].filter(Boolean).join(" \xB7 ");return l`<p class="quote s">“${e.quote}”</p>
+    <p class="small soft">${t}${e.document?l` · <a href=${`#/text/${e.document.split("/").pop()}`}>${e.title??"the text"}</a>`:u}</p>`}function g(e){let t=n=>e[n]?.value??null;return{quote:t("quote")??"",document:t("document"),title:t("title"),model:t("model"),confidence:t("confidence"),reviewer:t("reviewer")?.split("/").pop()??null}}function s(e){if(e.type==="uri")return i(e.value)?`<${e.value}>`:"";if(e.type!=="literal")return"";let t=JSON.stringify(e.value);return e["xml:lang"]?/^[a-z0-9-]+$/i.test(e["xml:lang"])?`${t}@${e["xml:lang"]}`:"":e.datatype&&i(e.datatype)?`${t}^^<${e.datatype}>`:t}export{O as a,T as b};
