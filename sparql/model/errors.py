@@ -357,7 +357,7 @@ class FormatUnknown(StoreError):
 
     def __init__(self, folder: Path, found: str, known: int) -> None:
         super().__init__(
-            f"The data in {folder} have format {found[:20] or 'none'}, and this version reads format {known}. "
+            f"The data in {folder} have format {found[:20] or 'none'}; this version reads format {known}. "
             "Use the version that wrote them; or with that one `urbankg dump FILE.nq --data "
             f"{folder}`, and with this one `urbankg load FILE.nq` into a new folder."
         )

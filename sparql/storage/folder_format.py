@@ -1,7 +1,7 @@
 """The version of a data folder's format, in its file `format`.
 
-A folder without the file is of format 1, which had none at first. When the format changes, the number grows by
-one, and `check_format` converts an older folder or names the command that does.
+A folder without the file is of format 1, which had none at first. When the format changes, the number grows
+by one, and `check_format` converts an older folder or names the command that does.
 """
 
 from contextlib import suppress

@@ -21,7 +21,7 @@ def test_a_folder_of_another_format_is_refused_with_the_commands_and_not_touched
     tmp_path: Path, found: str
 ) -> None:
     (tmp_path / "format").write_text(found)
-    with pytest.raises(FormatUnknown, match="urbankg dump .*`urbankg load"):
+    with pytest.raises(FormatUnknown, match=r"urbankg dump .*`urbankg load"):
         EmbeddedStore(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["format"]
     assert (tmp_path / "format").read_text() == found
