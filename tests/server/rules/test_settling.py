@@ -1,4 +1,4 @@
-"""What new rules find wrong in the graph is settled by people: removed, replaced, or made an exception."""
+"""What new rules find wrong in the graph is settled by people: removed, replaced, or a known exception."""
 
 from typing import Any
 
