@@ -5,9 +5,9 @@ from pyoxigraph import Literal, Quad, Triple
 
 from ontology import Schema
 from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
-from shapes.authoring.generating import with_generated
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
+from shapes.rules import with_generated
 from sparql.model.change import Change, Delta, Statement
 from sparql.model.vocabulary import ASSERTED, DERIVED, GEO, RDF, RDFS, Namespace
 from sparql.spatial.relations import SpatialRelations
