@@ -156,15 +156,17 @@ class _Linter:
     def _owner_of_blank_nodes(self) -> dict[rdflib.term.Node, rdflib.URIRef]:
         """The named shape above each blank node, which is where an editor looks for it."""
         owners: dict[rdflib.term.Node, rdflib.URIRef] = {}
-        waiting: list[tuple[rdflib.term.Node, rdflib.URIRef]] = [
-            (node, node) for node in set(self._graph.subjects()) if isinstance(node, rdflib.URIRef)
-        ]
+        below: dict[rdflib.term.Node, list[rdflib.BNode]] = defaultdict(list)
+        for subject, _, value in self._graph:
+            if isinstance(value, rdflib.BNode):
+                below[subject].append(value)
+        waiting = [(node, node) for node in below if isinstance(node, rdflib.URIRef)]
         while waiting:
             node, owner = waiting.pop()
-            for value in self._graph.objects(node, None):
-                if isinstance(value, rdflib.BNode) and value not in owners:
+            for value in below.get(node, ()):
+                if value not in owners:
                     owners[value] = owner
-                    waiting.append((value, owner))
+                    waiting.append((value, owner))  # type: ignore[arg-type]
         return owners
 
     def _finding(self, rule: Rule, shape: rdflib.term.Node, message: str, fix: str) -> Finding:

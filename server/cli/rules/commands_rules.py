@@ -1,5 +1,6 @@
 """`urbankg check`, `impact` and `shapes`: for ontology engineers and CI, before an edit is put in force."""
 
+import gc
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +54,8 @@ def check_files(
     ] = Level.ERROR,
 ) -> None:
     """Check the files of ontology and shapes: readable, sound, complete, and consistent with each other."""
+    # The command ends soon, and most of what it makes is needed until then.
+    gc.disable()
     settings = settings_of(context, data=data, ontology=ontology, shapes=shapes, config=config).settings
     report = _with_server(check(folders_of(settings), reasoner), settings)
     text = report.written(format_, root=Path.cwd())
