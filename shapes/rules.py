@@ -11,6 +11,7 @@ from ontology.checks.term_positions import TermPositions
 from shapes.errors import ShapeMalformed
 from shapes.gate.gate import ShapesGate
 from shapes.gate.plan_cache import PlanCache
+from shapes.generation import Generation
 from shapes.loading import ShapesFiles
 from shapes.terms import to_rdflib
 from sparql.model.geometry_terms import states_geometry
@@ -18,19 +19,23 @@ from sparql.model.geometry_terms import states_geometry
 __all__ = ["gate_of", "with_generated"]
 
 
-def with_generated(files: ShapesFiles, schema: Schema) -> ShapesFiles:
+def with_generated(files: ShapesFiles, schema: Schema, mode: Generation) -> ShapesFiles:
     """The same files with the shapes generated from the ontology's axioms where none is handwritten."""
-    # Imported here: most folders have only handwritten shapes.
+    if mode == "off":
+        return files
+    # Imported here: a server may run without generated shapes.
     from shapes.authoring.generating import generate_shapes
     from shapes.authoring.overrides import Overrides
 
-    triples = generate_shapes(schema, Overrides(files.graph))
+    triples = generate_shapes(schema, Overrides(files.graph), mode)
     for triple in triples:
         nodes = tuple(to_rdflib(term) for term in triple)
         files.graph.add(nodes)  # type: ignore[arg-type]
+    if not triples:
+        return replace(files, generation=mode)
     text = "\n".join(str(triple) for triple in triples)
     version = hashlib.sha256((files.version + text).encode()).hexdigest()[:12]
-    return replace(files, version=version, generated=tuple(triples))
+    return replace(files, version=version, generated=tuple(triples), generation=mode)
 
 
 def gate_of(files: ShapesFiles, plan: PlanCache | None = None) -> ShapesGate:

@@ -60,15 +60,10 @@ NOT_INFERRED = Rule(
 
 _STANDARD = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SKOS)
 _NOT_INFERRED = {
-    v.PROPERTY_CHAIN: "statements along a chain of properties",
-    v.SAME_AS: "the statements of one thing for the other",
     v.HAS_KEY: "that two things are the same",
-    v.INVERSE_FUNCTIONAL: "that two things are the same",
-    v.SOME_VALUES_FROM: "types from values",
-    v.HAS_VALUE: "types from values, and values from types",
     v.INTERSECTION_OF: "types from several types",
 }
-"""Axioms and types of properties, with what they conclude (OWL 2 Profiles, 4.3). Those that only restrict,
+"""Axioms, with what they conclude (OWL 2 Profiles, 4.3). Those that only restrict,
 such as owl:FunctionalProperty and owl:allValuesFrom, are judged by shapes generated from them."""
 _TO_CLASS = (v.SUBCLASS_OF, v.EQUIVALENT_CLASS, v.DISJOINT_WITH, v.DOMAIN, v.SOME_VALUES_FROM)
 _TO_PROPERTY = (v.SUBPROPERTY_OF, v.EQUIVALENT_PROPERTY, v.INVERSE_OF, v.ON_PROPERTY)
@@ -99,9 +94,8 @@ class _Linter:
 
     def _not_inferred(self) -> Iterator[Finding]:
         """One finding for each kind of axiom, at the first term that has one."""
-        typed = [(s, kind) for s, kind in self._graph.pairs(v.TYPE) if kind == v.INVERSE_FUNCTIONAL]
         for kind, concluded in _NOT_INFERRED.items():
-            pairs = typed if kind == v.INVERSE_FUNCTIONAL else self._graph.pairs(kind)
+            pairs = self._graph.pairs(kind)
             if not pairs:
                 continue
             count = "once" if len(pairs) == 1 else f"{len(pairs)} times"

@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "entity": "server.cli.curation.commands_entities:entity_app",
     "jobs": "server.cli.text.commands_jobs:jobs_app",
     "models": "server.cli.text.commands_models:models",
+    "model": "server.cli.text.commands_model:model_app",
     "prompts": "server.cli.text.commands_prompts:prompts",
     "trace": "server.cli.text.commands_trace:trace",
     "key": "server.cli.commands_keys:key_app",

@@ -1,14 +1,13 @@
 """`urbankg config show`: every setting and where its value comes from."""
 
 import json
-from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from server.cli.invocation import settings_of
-from server.cli.options import Config, Data
+from server.cli.options import AsJson, Config, Data
 
 config_app = typer.Typer(no_args_is_help=True, help="Show the configuration.")
 
@@ -18,7 +17,7 @@ def config_show(
     context: typer.Context,
     data: Data = None,
     config: Config = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Every setting, its value and where it came from; secrets are hidden."""
     loaded = settings_of(context, data=data, config=config)

@@ -13,9 +13,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from server.cli.invocation import settings_of
-from server.cli.options import Config, Data
-from server.cli.output import stderr
+from server.cli.invocation import existing, settings_of
+from server.cli.options import AsJson, Config, Data
+from server.cli.output import print_json, stderr
 from server.http.access.keys import ApiKey, KeyStore, Scope
 
 key_app = typer.Typer(no_args_is_help=True, help="Make, list and revoke API keys.")
@@ -51,18 +51,23 @@ def create(
 
 
 @key_app.command("list")
-def list_keys(context: typer.Context, data: Data = None, config: Config = None) -> None:
+def list_keys(
+    context: typer.Context, data: Data = None, config: Config = None, as_json: AsJson = False
+) -> None:
     """Every key that was ever made, without its secret."""
     keys = _keys(context, data, config)
     try:
         found = keys.all()
     finally:
         keys.close()
-    table = Table("name", "id", "scopes", "state", "made", "expires", "last used")
-    for key in found:
-        scopes = ", ".join(sorted(key.scopes))
-        times = (_day(key.created), _day(key.expires), _day(key.last_used))
-        table.add_row(key.name, key.identifier, scopes, _state(key), *times)
+    columns = ("name", "id", "scopes", "state", "made", "expires", "last used")
+    rows = [_row(key) for key in found]
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+        return
+    table = Table(*columns)
+    for row in rows:
+        table.add_row(*row)
     Console().print(table)
 
 
@@ -83,7 +88,12 @@ def revoke(
 
 
 def _keys(context: typer.Context, data: Path | None, config: Path | None) -> KeyStore:
-    return KeyStore(settings_of(context, data=data, config=config).settings.data)
+    return KeyStore(existing(settings_of(context, data=data, config=config).settings).data)
+
+
+def _row(key: ApiKey) -> tuple[str, ...]:
+    times = (_day(key.created), _day(key.expires), _day(key.last_used))
+    return (key.name, key.identifier, ", ".join(sorted(key.scopes)), _state(key), *times)
 
 
 def _state(key: ApiKey) -> str:

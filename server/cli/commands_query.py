@@ -6,9 +6,12 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from server.cli.invocation import finish, on_either, on_folder, settings_of, text_or_file
-from server.cli.options import Config, Data, ModelUrl, ShapesFolder
+from server.cli.options import AsJson, Config, Data, ModelUrl, ShapesFolder
 from server.cli.output import print_json, stderr
 from server.cli.running_server import RunningServer
 from server.runtime.context import Services
@@ -54,7 +57,7 @@ def ask(
     data: Data = None,
     config: Config = None,
     model_url: ModelUrl = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Answer a question from the graph, or say what is missing."""
     settings = settings_of(context, data=data, config=config, model_url=model_url).settings
@@ -66,28 +69,69 @@ def ask(
 
 
 def validate(
-    context: typer.Context, data: Data = None, config: Config = None, shapes: ShapesFolder = None
+    context: typer.Context,
+    data: Data = None,
+    config: Config = None,
+    shapes: ShapesFolder = None,
+    as_json: AsJson = False,
 ) -> None:
     """Validate the whole graph against the shapes and print every result."""
     settings = settings_of(context, data=data, config=config, shapes=shapes).settings
-    finish(on_folder(settings, _validate))
+    finish(on_folder(settings, lambda services: _validate(services, as_json)))
 
 
 async def _query(services: Services, text: str, format_: str | None) -> int:
-    """Run a query and write its answer to standard output as it comes."""
+    """Run a query and write its answer to standard output as it comes, or as a table on a terminal."""
     form = facts_of(text).form
     offers = GRAPH_FORMATS if form is not None and form.gives_graph else RESULT_FORMATS
     chosen = choose_by_name(format_, offers) if format_ else offers[0]
     preparation = services.rewriter.preparation(text, Options())
+    table = _as_table(text, format_)
+    body = b""
     async with services.readers.query(QueryRequest(text, chosen, preparation=preparation)) as result:
         async for chunk in result:
-            sys.stdout.buffer.write(chunk)
-    sys.stdout.write("\n")
+            if table:
+                body += chunk
+            else:
+                sys.stdout.buffer.write(chunk)
+    _print_table(body) if table else sys.stdout.write("\n")
     return 0
+
+
+def _as_table(text: str, format_: str | None) -> bool:
+    """Whether the answer is shown as a table: rows on a terminal, when no format is asked for."""
+    form = facts_of(text).form
+    return format_ is None and sys.stdout.isatty() and not (form is not None and form.gives_graph)
+
+
+def _print_table(body: bytes) -> None:
+    """Print an answer in SPARQL's JSON format as a table, and the number of rows on standard error."""
+    found = json.loads(body)
+    if "boolean" in found:
+        print("yes" if found["boolean"] else "no")
+        return
+    variables, rows = found["head"]["vars"], found["results"]["bindings"]
+    table = Table(*variables)
+    for row in rows:
+        table.add_row(*(Text(_cell(row.get(name))) for name in variables))
+    Console(highlight=False).print(table)
+    stderr.print(f"{len(rows)} rows")
+
+
+def _cell(term: dict[str, Any] | None) -> str:
+    """A term as people read it: the value, and the language of a text."""
+    if term is None:
+        return ""
+    value = json.dumps(term["value"]) if term["type"] == "triple" else str(term["value"])
+    language = term.get("xml:lang")
+    return f"{value} @{language}" if language else value
 
 
 def _query_remote(server: RunningServer, text: str, format_: str | None) -> int:
     """The same through the server that holds the folder."""
+    if _as_table(text, format_):
+        _print_table(server.query(text, RESULT_FORMATS[0].media_type))
+        return 0
     known = {f.name: f.media_type for f in (*RESULT_FORMATS, *GRAPH_FORMATS)}
     sys.stdout.buffer.write(server.query(text, known.get(format_ or "", "*/*")))
     sys.stdout.write("\n")
@@ -125,13 +169,28 @@ def _print_answer(answer: dict[str, Any], as_json: bool) -> int:
     return 1 if answer["gaps"] else 0
 
 
-async def _validate(services: Services) -> int:
+async def _validate(services: Services, as_json: bool) -> int:
     """Print every validation result of the whole graph; 1 when something violates."""
     with stderr.status("validating everything"):
         violations = services.gate.report(services.store)
-    for violation in violations:
-        name = violation.severity.value.rpartition("#")[2]
-        print(f"{name}\t{violation.focus}\t{violation.path or ''}\t{violation.message}\t{violation.shape}")
+    columns = ("severity", "focus", "path", "message", "shape")
+    rows = [
+        (
+            one.severity.value.rpartition("#")[2],
+            str(one.focus),
+            str(one.path or ""),
+            one.message,
+            str(one.shape),
+        )
+        for one in violations
+    ]
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+    elif rows:
+        table = Table(*columns)
+        for row in rows:
+            table.add_row(*(Text(value) for value in row))
+        Console(highlight=False).print(table)
     blocking = sum(violation.blocking for violation in violations)
     stderr.print(f"{len(violations)} results, {blocking} of them violations")
     return 1 if blocking else 0

@@ -129,7 +129,7 @@ def _kept(data: Path, folders: Folders) -> Ruleset:
     """The rules that were in force last in a data folder."""
     history = RuleHistory(data)
     schema = history.last_good_ontology()
-    shapes = history.last_good_shapes(schema if folders.generate else None)
+    shapes = None if schema is None else history.last_good_shapes(schema, folders.generate)
     if schema is None or shapes is None:
         raise SettingsError(f"No rules were ever in force in {data}. Serve it once, then compare.")
     return Ruleset(schema, shapes[0], folders.shapes, shapes[1])

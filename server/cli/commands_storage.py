@@ -106,7 +106,7 @@ def load(
 
     try:
         opening = Services.writing if bulk else lambda services: services
-        on_either(settings, through_server, here, opening=opening)
+        on_either(settings, through_server, here, opening=opening, new=True)
     except LoadEnded as error:
         stderr.print(str(error), markup=False, soft_wrap=True)
         raise typer.Exit(130) from error

@@ -36,7 +36,7 @@ def demo(
 ) -> None:
     """From nothing to an answer: the sample city, twelve texts, RCC8 and one GeoSPARQL query."""
     settings = settings_of(context, data=data, config=config, model_url=model_url).settings
-    finish(on_folder(empty(settings), run))
+    finish(on_folder(empty(settings), run, new=True))
 
 
 def empty(settings: Settings) -> Settings:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import typer
 
 from server.cli.running_server import RunningServer, running_server
-from server.errors import ServerError
+from server.errors import FolderMissing, ServerError
 from server.runtime.settings import Settings
 from server.runtime.settings_loading import LoadedSettings, chosen
 
@@ -28,6 +28,13 @@ Opening: TypeAlias = "Callable[[Services], AbstractAsyncContextManager[Services]
 def settings_of(context: typer.Context, **flags: Any) -> LoadedSettings:
     """Settings from the flags before and after the command, the environment and the file."""
     return chosen(context.obj, **flags)
+
+
+def existing(settings: Settings) -> Settings:
+    """The settings, if their folder is there. Raises `FolderMissing`."""
+    if not settings.data.is_dir():
+        raise FolderMissing(settings.data)
+    return settings
 
 
 def show_from_either(
@@ -55,10 +62,11 @@ def on_either(
     local: Callable[[Services], Awaitable[int]],
     *,
     opening: Opening = lambda services: services,
+    new: bool = False,
 ) -> None:
-    """Call the server that holds the folder, or open the folder here."""
+    """Call the server that holds the folder, or open the folder here; only with `new` is a folder made."""
     server = running_server(settings.data, settings.api_key)
-    finish(remote(server) if server is not None else on_folder(settings, local, opening))
+    finish(remote(server) if server is not None else on_folder(settings, local, opening, new=new))
 
 
 def on_store(
@@ -90,14 +98,17 @@ def on_folder(
     settings: Settings,
     work: Callable[[Services], Awaitable[int]],
     opening: Opening = lambda services: services,
+    *,
+    new: bool = False,
 ) -> int:
-    """Open the folder here. Raises `ServerError` when a server holds it."""
+    """Open the folder here. Raises `ServerError` when a server holds it, or it is not there and not `new`."""
     server = running_server(settings.data, settings.api_key)
     if server is not None:
         raise ServerError(
             f"A server at {server.url} holds {settings.data}. Stop it first, then run this again."
         )
-
+    if not new:
+        existing(settings)
     from server.runtime.wiring import build
 
     async def run() -> int:

@@ -6,7 +6,7 @@ import asyncio
 
 import typer
 
-from server.cli.invocation import settings_of
+from server.cli.invocation import existing, settings_of
 from server.cli.options import Config, Data, ModelUrl
 from server.mcp.calling import FolderCalls
 
@@ -20,7 +20,7 @@ def mcp(context: typer.Context, data: Data = None, config: Config = None, model_
     settings = settings_of(context, data=data, config=config, model_url=model_url).settings
     flags = [("--config", config), ("--model-url", model_url)]
     given = [str(part) for flag in flags if flag[1] is not None for part in flag]
-    asyncio.run(_serve(FolderCalls(settings.data, settings.api_key, given)))
+    asyncio.run(_serve(FolderCalls(existing(settings).data, settings.api_key, given)))
 
 
 async def _serve(calls: FolderCalls) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -45,14 +48,31 @@ def serve(
     store_url: Annotated[
         str | None, typer.Option("--store-url", help="SPARQL endpoint of a store that holds the graph.")
     ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Load the sample city first, if the folder holds no graph.")
+    ] = False,
 ) -> None:
     """Serve the graph of a folder, or of another store, over HTTP."""
     from server.runtime.early_start import start
 
-    start(
-        {
-            "data": data, "host": host, "port": port, "config": config, "ontology": ontology,
-            "shapes": shapes, "model_url": model_url, "store_url": store_url,
-        },
-        context.obj,
-    )  # fmt: skip
+    flags = {
+        "data": data, "host": host, "port": port, "config": config, "ontology": ontology,
+        "shapes": shapes, "model_url": model_url, "store_url": store_url,
+    }  # fmt: skip
+    if sample:
+        _load_sample({**context.obj, **{name: value for name, value in flags.items() if value is not None}})
+    start(flags, context.obj)
+
+
+def _load_sample(flags: Mapping[str, Any]) -> None:
+    """Load the sample city by a process of its own, so that the server starts as small as without it."""
+    from server.runtime.settings_loading import chosen
+
+    folder = chosen(flags).settings.data
+    if (folder / "graph").exists():
+        return
+    shared = [f"--{name}={flags[name]}" for name in ("config", "ontology", "shapes") if flags[name]]
+    load = [sys.executable, "-P", "-m", "server", *shared, "load", "--sample", "--data", str(folder)]
+    code = subprocess.run(load, check=False).returncode
+    if code:
+        raise typer.Exit(code)

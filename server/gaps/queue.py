@@ -154,6 +154,12 @@ class GapQueue:
                     "status, first) VALUES (?, ?, ?, ?, ?, ?, ?, 'open', ?)",
                     values,
                 )
+                # What was accepted and is missed again has left the graph since, with what was proposed.
+                connection.execute(
+                    "UPDATE gap SET status = 'open', completion = NULL, passages = '[]' "
+                    "WHERE id = ? AND status = 'accepted'",
+                    (identifier,),
+                )
                 _add_question(connection, identifier, asked, asker, now)
             found.append(identifier)
         return found

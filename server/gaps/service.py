@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 PASSAGES: Final = 10
 MOST_AT_ONCE: Final = 1_000
 _MOST_UNCOUNTED: Final = 20
+_NOTHING: Final = (
+    "Nothing is proposed for this gap, and its question has no answer yet. Verify it by passages, or send "
+    "'value' or 'statements'."
+)
+_NO_WORD: Final = (
+    "The ontology still lacks the word: add it there as a term or a label (see `/ontologies`), or reject "
+    "the gap."
+)
 Chosen = Sequence[tuple[Statement, Support]]
 
 
@@ -92,19 +100,17 @@ class GapService:
     ) -> dict[str, Any]:
         """Commit what fills a gap, through the gate, and ask the question again.
 
-        `statements` or a `value` take the place of the completion; a schema gap is filled by the ontology.
+        `statements` or a `value` take the place of the completion. Without any of them, and for a word of the
+        ontology, it is enough that the question is answered meanwhile.
         Raises `GapDecided`, `GapIncomplete` and `GapRefused`.
         """
         gap = await asyncio.to_thread(self._open, identifier)
         done: dict[str, Any] = {"accepted": [], "revision": None}
-        by_ontology = gap.kind is GapKind.SCHEMA and not (statements or value)
-        if by_ontology:
+        filled = not (statements or value) and (gap.kind is GapKind.SCHEMA or gap.completion is None)
+        if filled:
             result = await self._asked_again(gap)
             if result.answer is None:
-                raise GapIncomplete(
-                    f'The ontology still has no word for "{gap.relation}": add it there as a term or a label '
-                    "(see `/ontologies`), or reject the gap."
-                )
+                raise GapIncomplete(_NO_WORD if gap.kind is GapKind.SCHEMA else _NOTHING)
         else:
             done = await asyncio.to_thread(self._commit, gap, by, statements, value, dry_run)
         if not dry_run:
@@ -112,7 +118,7 @@ class GapService:
             plain = [{**one, "evidence": None} for one in done["accepted"]]
             made = {"by": by.name, "reason": reason, "statements": plain, "revision": done["revision"]}
             gap = await asyncio.to_thread(self._services.gaps.decide, gap, GapStatus.ACCEPTED, made)
-        if not by_ontology:
+        if not filled:
             result = await self._asked_again(gap)
         return {"gap": gap_json(gap), **done, "answer": result.answer, "missing": result.gaps}
 
@@ -175,9 +181,7 @@ class GapService:
         elif value:
             chosen = [(Statement(triple_of(self._services, gap, value)), Support())]
         elif completion is None:
-            raise GapIncomplete(
-                "Nothing is proposed for this gap. Verify it by passages, or send 'value' or 'statements'."
-            )
+            raise GapIncomplete(_NOTHING)
         elif completion["statements"]:
             chosen = [statement_of(StatementJson.model_validate(one)) for one in completion["statements"]]
             facts[UKG.model] = completion["model"]

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pyoxigraph import NamedNode
 from rich.table import Table
@@ -35,19 +35,16 @@ from sparql.syntax.request_facts import Kind
 
 _UPDATE_S: Final = 60.0
 _BY: Final = Reviewer("evaluation")
-_BY_HAND: Final = {
-    "by": "model",
-    "model": "written by hand",
-    "value": "1066",
-    "verdict": "unverified",
-    "statements": [],
-}
-"""What is believed where no model server says anything: wrong for every fact."""
+_FALSE: Final = "1066"
+"""What is believed where neither a model server nor the file of facts says anything."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact of the graph that a question asks for, and a passage that states it."""
+    """A fact of the graph that a question asks for, and a passage that states it.
+
+    `belief`, written by hand, takes the place of a large model's reply where there is no model server.
+    """
 
     id: str
     question: str
@@ -55,15 +52,17 @@ class Fact:
     predicate: str
     value: str
     passage: str
+    belief: str = _FALSE
 
 
 @dataclass(frozen=True)
 class Filled:
-    """What became of one question. `alone` is None where no model server was asked."""
+    """What became of one question; `by_hand`: with a reply that was written, not a model's."""
 
     id: str
     question: str
-    alone: bool | None
+    alone: bool
+    by_hand: bool
     deleted: str
     """`refused`, `right` or `wrong`."""
     recorded: bool
@@ -118,8 +117,9 @@ async def _delete(services: Services, fact: Fact) -> None:
 async def _filled(services: Services, fact: Fact) -> Filled:
     started = time.monotonic()
     asker, service = services.asker, GapService(services)
-    alone = None
-    if services.model.prompt_profile == "full":
+    by_hand = services.model.prompt_profile != "full"
+    alone = fact.value in fact.belief
+    if not by_hand:
         plain = PlainDialogue(services.model, services.settings.prompts)
         alone = fact.value in ((await plain.ask(fact.question)).answer or "")
     before = await asker.ask(fact.question)
@@ -133,9 +133,9 @@ async def _filled(services: Services, fact: Fact) -> Filled:
         try:
             believed = (await service.complete(gap))["completion"]["value"]
         except (GapIncomplete, ModelError):
-            believed = _BY_HAND["value"]
+            believed = fact.belief
             stored = await asyncio.to_thread(services.gaps.get, gap)
-            await asyncio.to_thread(services.gaps.complete, stored, _BY_HAND, ())
+            await asyncio.to_thread(services.gaps.complete, stored, _by_hand(believed), ())
         counted = (await asker.ask(fact.question)).answer is not None
         try:
             completion = (await service.verify(gap))["completion"]
@@ -149,6 +149,7 @@ async def _filled(services: Services, fact: Fact) -> Filled:
         fact.id,
         fact.question,
         alone,
+        by_hand,
         _outcome(before, fact),
         bool(recorded),
         believed,
@@ -160,6 +161,11 @@ async def _filled(services: Services, fact: Fact) -> Filled:
     )
 
 
+def _by_hand(value: str) -> dict[str, Any]:
+    about = {"by": "model", "model": "written by hand", "verdict": "unverified"}
+    return {**about, "value": value, "statements": []}
+
+
 def _outcome(result: AskResult, fact: Fact) -> str:
     if result.answer is None:
         return "refused"
@@ -169,9 +175,8 @@ def _outcome(result: AskResult, fact: Fact) -> str:
 def filling_table(found: Sequence[Filled], model: str) -> Table:
     """The three conditions, and what was counted that nobody had verified."""
     table = Table("condition", "answered rightly", title=f"{len(found)} questions, {model}")
-    asked = [one for one in found if one.alone is not None]
-    alone = f"{sum(bool(one.alone) for one in asked)}/{len(asked)}" if asked else "not asked: no model server"
-    table.add_row("the model alone", alone)
+    written = " (replies written by hand)" if any(one.by_hand for one in found) else ""
+    table.add_row(f"the model alone{written}", f"{sum(one.alone for one in found)}/{len(found)}")
     for outcome in ("right", "wrong", "refused"):
         count = sum(one.deleted == outcome for one in found)
         table.add_row(f"knowledge deleted: {outcome}", f"{count}/{len(found)}")
@@ -180,6 +185,9 @@ def filling_table(found: Sequence[Filled], model: str) -> Table:
     table.add_row("knowledge updated", f"{right}/{len(found)} ({right / len(found):.2f})")
     wrong = sum(not one.updated and one.answer is not None for one in found)
     table.add_row("knowledge updated: wrong", f"{wrong}/{len(found)}")
+    for verdict in ("confirmed", "corrected"):
+        count = sum(one.verdict == verdict for one in found)
+        table.add_row(f"completions {verdict} by a passage", f"{count}/{len(found)}")
     table.add_row("unverified completions counted", str(sum(one.counted for one in found)))
     return table
 

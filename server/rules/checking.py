@@ -15,6 +15,7 @@ from ontology.errors import OntologyError, ReasonerFailed, ReasonerMissing
 from server.errors import SettingsError
 from server.writes.extent import read_extent, stated_extents
 from shapes.errors import ShapeMalformed, ShapesError, ShapesFileUnreadable
+from shapes.generation import Generation
 
 if TYPE_CHECKING:
     from ontology.checks.reporting import CheckReport
@@ -41,8 +42,8 @@ class Folders:
     shapes: Path
     ontology_edits: Edits | None = None
     shapes_edits: Edits | None = None
-    generate: bool = False
-    """Whether shapes are also generated from the ontology."""
+    generate: Generation = "contradictions"
+    """Which shapes are also generated from the ontology."""
 
 
 def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
@@ -70,7 +71,7 @@ def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
         files = load_shapes(folders.shapes, folders.shapes_edits, unread_shapes)
         findings += map(_unusable, unread_shapes)
         findings += lint_shapes(files, schema)
-        gate_of(with_generated(files, schema) if folders.generate else files)
+        gate_of(with_generated(files, schema, folders.generate))
     except ShapesError as error:
         # A malformed shape that the linter found has its finding, and so has every other.
         if not (isinstance(error, ShapeMalformed) and any(one.rule == ILL_FORMED for one in findings)):

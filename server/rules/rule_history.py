@@ -19,6 +19,7 @@ from ontology import Schema
 from ontology.loading import OntologyFile, read_file
 from server.errors import UnknownResource
 from server.rules.ruleset import Ruleset
+from shapes.generation import Generation
 
 if TYPE_CHECKING:
     from shapes.gate.gate import ShapesGate
@@ -64,8 +65,8 @@ class RuleHistory:
             else Schema([read_file(path) for path in self._paths("ontology", version)])
         )
 
-    def last_good_shapes(self, schema: Schema | None = None) -> tuple[ShapesGate, ShapesFiles] | None:
-        """The shapes that were in force last, or None; with those generated from a schema, if given."""
+    def last_good_shapes(self, schema: Schema, mode: Generation) -> tuple[ShapesGate, ShapesFiles] | None:
+        """The shapes that were in force last, with those generated from a schema; None: there are none."""
         from shapes.loading import shapes_of
         from shapes.rules import gate_of, with_generated
 
@@ -73,8 +74,7 @@ class RuleHistory:
         if version is None:
             return None
         files = shapes_of([(path, None) for path in self._paths("shapes", version)])
-        if schema is not None:
-            files = with_generated(files, schema)
+        files = with_generated(files, schema, mode)
         return gate_of(files), files
 
     def _current(self, kind: str) -> str | None:

@@ -168,7 +168,7 @@ class RuleRegistry:
         try:
             opened = open_shapes(self.folders, self._schema, self.history.plan)
         except ShapesError as error:
-            kept = self.history.last_good_shapes(self._schema if self.folders.generate else None)
+            kept = self.history.last_good_shapes(self._schema, self.folders.generate)
             if kept is None:
                 raise
             opened = kept

@@ -39,12 +39,14 @@ class Ruleset:
         return self.loaded or load_shapes(self.shapes_folder)
 
     def generated(self) -> list[Triple]:
-        """The shapes generated from the ontology, whether they are in force or not."""
+        """The shapes generated from the ontology; all that could be, where none are in force."""
+        if self.files.generation != "off":
+            return list(self.files.generated)
         from shapes.loading import shapes_of
         from shapes.rules import with_generated
 
         by_hand = shapes_of([(source.path, source.content) for source in self.files.sources])
-        return list(with_generated(by_hand, self.schema).generated)
+        return list(with_generated(by_hand, self.schema, "closed").generated)
 
     def by_hand(self) -> list[Triple]:
         """The shapes in files."""
@@ -95,8 +97,7 @@ def open_shapes(folders: Folders, schema: Schema, kept: Path | None = None) -> t
     from shapes.rules import gate_of, with_generated
 
     files = load_shapes(folders.shapes, folders.shapes_edits)
-    if folders.generate:
-        files = with_generated(files, schema)
+    files = with_generated(files, schema, folders.generate)
     return gate_of(files, None if kept is None else PlanCache(kept)), files
 
 

@@ -1,4 +1,4 @@
-"""Logs as JSON lines on standard error, each with the request it belongs to.
+"""Logs on standard error, each line with the request it belongs to: plain on a terminal, else as JSON.
 
 A log never holds what a client sent. Of a request it has the method, the route's template (not the path,
 which can hold names), the status and the time. Of an unexpected error it has the class and the places in the
@@ -31,6 +31,8 @@ _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Libraries that write addresses, with their queries, into their messages.
 _TALKATIVE = ("httpx", "httpcore", "asyncio")
 _NEVER_SHOWN = {"color_message"}
+_SHOWN: Final = frozenset({"time", "level", "logger", "message", "request"})
+"""What a plain line has no name for, or leaves out."""
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 
 
@@ -56,12 +58,26 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
-class JsonHandler(logging.StreamHandler[TextIO]):
-    """Writes records as JSON lines, and lines that are formatted already."""
+class PlainFormatter(logging.Formatter):
+    """The same values for people: the time of day, the level unless it is information, message, values."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line; the places of an error are lines of their own."""
+        line = json.loads(JsonFormatter().format(record))
+        places = line.pop("places", [])
+        level = "" if record.levelno == logging.INFO else f"{line['level'].upper()} "
+        extra = " ".join(f"{name}={value}" for name, value in line.items() if name not in _SHOWN)
+        begin = f"{datetime.fromtimestamp(record.created):%H:%M:%S} {level}{line['message']} {extra}".rstrip()
+        return "\n    ".join([begin, *places])
+
+
+class LogHandler(logging.StreamHandler[TextIO]):
+    """Writes records as lines of its form, and lines that are formatted already."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
-        self.setFormatter(JsonFormatter())
+        self.plain = stream.isatty()
+        self.setFormatter(PlainFormatter() if self.plain else JsonFormatter())
 
     def write_lines(self, lines: str) -> None:
         """Write complete lines; errors of the stream are ignored."""
@@ -75,8 +91,8 @@ class JsonHandler(logging.StreamHandler[TextIO]):
 
 
 def set_up_logs(level: str, stream: TextIO | None = None) -> None:
-    """Make the root logger write JSON lines from this level on (debug, info, warning, error)."""
-    handler = JsonHandler(stream or sys.stderr)
+    """Make the root logger write from this level on (debug, info, warning, error)."""
+    handler = LogHandler(stream or sys.stderr)
     root = logging.getLogger()
     for old in list(root.handlers):
         root.removeHandler(old)
@@ -126,15 +142,20 @@ class AnswerLog:
         waiting, self._waiting = self._waiting, []
         if not waiting or not _requests.isEnabledFor(logging.INFO):
             return
-        lines = "".join(
+        json_lines = "".join(
             f'{{"time": "{_time(created)}", "level": "info", "logger": "{_requests.name}", '
             f'"message": "answered", "request": "{identifier}", "method": "{method}", "route": "{route}", '
             f'"status": {status}, "ms": {_ms(seconds)}}}\n'
             for created, identifier, method, route, status, seconds in waiting
         )
+        plain_lines = "".join(
+            f"{datetime.fromtimestamp(created):%H:%M:%S} answered "
+            f"method={method} route={route} status={status} ms={_ms(seconds)}\n"
+            for created, _, method, route, status, seconds in waiting
+        )
         for handler in logging.getLogger().handlers:
-            if isinstance(handler, JsonHandler):
-                handler.write_lines(lines)
+            if isinstance(handler, LogHandler):
+                handler.write_lines(plain_lines if handler.plain else json_lines)
 
 
 def _time(created: float) -> str:

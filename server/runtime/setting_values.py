@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pyoxigraph import NamedNode
 
 from server.http.access.trusted_networks import networks_of
+from shapes.generation import Generation, generation_of
 
 # A name or an IPv4 address, or an IPv6 address with or without its brackets.
 _HOST_NAME = re.compile(r"[^\s/@:*\[\]]+|\[?[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]?")
@@ -73,3 +74,4 @@ Networks = Annotated[str, AfterValidator(_networks)]
 HostNames = Annotated[str, AfterValidator(_host_names)]
 Origins = Annotated[str, AfterValidator(_origins)]
 TileAddress = Annotated[str, AfterValidator(_tile_address)]
+GeneratedShapes = Annotated[Generation, BeforeValidator(generation_of)]

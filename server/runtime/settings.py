@@ -7,7 +7,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from pyoxigraph import NamedNode
 
 from extractors.prompting.method_names import MethodName
-from server.runtime.setting_values import HostNames, MetersByClass, Networks, Origins, TileAddress, listed
+from server.runtime.setting_values import (
+    GeneratedShapes,
+    HostNames,
+    MetersByClass,
+    Networks,
+    Origins,
+    TileAddress,
+    listed,
+)
 from sparql.model.tolerances import Tolerances
 from sparql.storage.durability import Durability
 
@@ -79,9 +87,11 @@ class Settings(BaseModel):
         description="`compiled` accepts at once what certainly conforms and gives the rest to pySHACL; "
         "`pyshacl` gives it everything.",
     )
-    generate_shapes: bool = Field(
-        False,
-        description="Whether shapes are also made from the ontology's axioms, where none is written by hand.",
+    generate_shapes: GeneratedShapes = Field(
+        "contradictions",
+        description="Which shapes are also made from the ontology's axioms, where none is written by hand: "
+        "those that refuse what contradicts an axiom (`contradictions`), or also what is not known to "
+        "satisfy one (`closed`). `true` is read as `closed`, `false` as `off`.",
     )
     reasoner: Literal["none", "hermit", "pellet"] = Field(
         "hermit",
@@ -142,7 +152,7 @@ class Settings(BaseModel):
     extraction_method: MethodName = Field(
         "fast",
         description="How texts are read: `fast` asks one question; `thorough` takes three views with chain "
-        "of thought, refinement and tools. The others are in docs/operators.md.",
+        "of thought, refinement and tools. The others are in docs/models.md.",
     )
     extraction_samples: int = Field(
         1,
@@ -254,7 +264,7 @@ class Settings(BaseModel):
         "loaded layers (named graphs) and gazetteers.",
     )
     gazetteers: str = Field(
-        "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/operators.md."
+        "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/loading.md."
     )
     encyclopedia: Path | None = Field(
         None,
@@ -285,8 +295,8 @@ class Settings(BaseModel):
     inference: Literal["none", "materialised"] = Field(
         "none",
         description="`materialised` stores in the graph what follows by subclasses, subproperties, inverse, "
-        "transitive and symmetric properties and equivalents; `none` costs writes nothing, and queries may "
-        "ask with `inference=owl`.",
+        "transitive and symmetric properties, chains, restrictions, equivalents and equality; `none` costs "
+        "writes nothing, and queries may ask with `inference=owl`.",
     )
     inference_max: int = Field(
         100_000,

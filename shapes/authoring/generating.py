@@ -1,9 +1,12 @@
-"""Shapes generated from the ontology's axioms, to check data: OWL read under a partly closed world.
+"""Shapes generated from the ontology's axioms, to check data.
 
-OWL concludes (a thing with a height must be a building), SHACL requires. Shapes are generated from domains,
-ranges of things and of literals, enumerations, disjointness, functional and inverse functional properties,
-and the cardinalities and value restrictions of classes. Axioms that require something to be present (a
-minimum, a fixed value) only warn, because a text rarely says everything.
+`contradictions` refuses what no model of the axioms can contain when different names mean different things:
+instances of disjoint classes, ends known to be something that a domain or range excludes, values outside of
+a datatype, a second value of a functional property or more than a maximum.
+
+`closed` reads OWL under a partly closed world: what it would conclude (a thing with a height must be a
+building) is required to be known. It adds enumerations, inverse functional properties, and minimum
+cardinalities and fixed values, which only warn, because a text rarely says everything.
 
 Handwritten shapes take precedence: see `Overrides`.
 """
@@ -19,12 +22,18 @@ from ontology import OntologyProperty, PropertyKind, Schema
 from ontology import vocabulary as v
 from ontology.graph import Graph, Node
 from shapes.authoring.overrides import Overrides
+from shapes.authoring.value_spaces import can_be_any, spellings
+from shapes.generation import Generation
 from sparql.model.vocabulary import RDF, RDFS, SH, UKG, XSD, Namespace
 
 __all__ = ["GENERATED", "generate_shapes"]
 
 GENERATED = Namespace("https://w3id.org/urbankg/generated#")
 _ANYTHING = (v.THING, NamedNode(v.RDFS + "Resource"))
+_OTHER_DATATYPES = frozenset(
+    (v.LANG_STRING, *(NamedNode(one) for one in (v.RDF + "PlainLiteral", v.OWL + "real", v.OWL + "rational")))
+)
+_ANY_DATATYPE = frozenset(NamedNode(v.XSD + name) for name in ("anySimpleType", "anyAtomicType"))
 _FACETS = {
     XSD.minInclusive: SH.minInclusive,
     XSD.maxInclusive: SH.maxInclusive,
@@ -37,16 +46,19 @@ _FACETS = {
 _MAXIMA = (v.MAX_CARDINALITY, v.CARDINALITY, v.MAX_QUALIFIED, v.QUALIFIED)
 _MINIMA = (v.MIN_CARDINALITY, v.CARDINALITY, v.MIN_QUALIFIED, v.QUALIFIED)
 Part = tuple[NamedNode, NamedNode | BlankNode | Literal]
+Parts = list[tuple[Part, list[Triple]]]
+"""Parameters of a shape, each with the triples of what it refers to."""
 
 
-def generate_shapes(schema: Schema, overrides: Overrides) -> list[Triple]:
+def generate_shapes(schema: Schema, overrides: Overrides, mode: Generation) -> list[Triple]:
     """The shapes of a schema, except overridden ones, in stable order."""
-    return list(_Generator(schema, overrides).triples())
+    return [] if mode == "off" else list(_Generator(schema, overrides, closed=mode == "closed").triples())
 
 
 class _Generator:
-    def __init__(self, schema: Schema, overrides: Overrides) -> None:
+    def __init__(self, schema: Schema, overrides: Overrides, *, closed: bool) -> None:
         self._schema = schema
+        self._closed = closed
         self._overrides = overrides
         self._graph = Graph([triple for file in schema.files for triple in file.triples])
         self._datatypes = set(self._graph.instances(v.DATATYPE))
@@ -69,20 +81,20 @@ class _Generator:
         if term.kind is PropertyKind.ANNOTATION:
             return
         domains = self._named(term.domains)
-        if domains and not self._overrides.domain(iri):
-            said = (
-                f'By the ontology what has "{term.label}" is {self._words(domains)}; this is not known to be.'
-            )
+        what = [] if self._overrides.domain(iri) else self._any_class(domains)
+        if what:
+            said = f'By the ontology what has "{term.label}" is {self._words(domains)}; {self._lacking()}.'
             parts: list[Part] = [(SH.targetSubjectsOf, iri)]
-            yield from self._shape(iri, "domain", SH.NodeShape, parts, said, self._any_class(domains))
+            yield from self._shape(iri, "domain", SH.NodeShape, parts, said, what)
         if term.ranges and not self._overrides.values(iri):
-            said = f'By the ontology "{term.label}" does not take such a value.'
+            words = self._words(sorted(term.ranges, key=lambda one: one.value))
+            said = f'By the ontology the value of "{term.label}" is {words}; {self._lacking()}.'
             yield from self._on_path(iri, "range", said, self._range(term.ranges))
         if term.functional and not self._overrides.counts(iri):
             said = f'By the ontology there is one "{term.label}" only; more are stated.'
             yield from self._on_path(iri, "functional", said, [((SH.maxCount, _number(1)), [])])
         inverse = v.INVERSE_FUNCTIONAL in self._graph.objects(iri, v.TYPE)
-        if inverse and not self._overrides.counts(iri):
+        if inverse and self._closed and not self._overrides.counts(iri):
             node = self._new()
             path = Triple(node, SH.inversePath, iri)
             said = f'By the ontology "{term.label}" belongs to one thing only; several are stated.'
@@ -101,13 +113,13 @@ class _Generator:
             inner = self._new()
             parts: list[Part] = [(SH.targetClass, iri), (_NOT, inner)]
             yield from self._shape(iri, "disjoint", SH.NodeShape, parts, said, [])
-            for part, more in self._any_class(apart):
+            for part, more in self._either([[((_CLASS, other), [])] for other in apart]):
                 yield from (Triple(inner, *part), *more)
         for expression in self._graph.objects(iri, v.EQUIVALENT_CLASS):
             members = [
                 m for head in self._graph.objects(expression, v.ONE_OF) for m in self._graph.members(head)
             ]
-            if members and not self._overrides.enumeration(iri):
+            if members and self._closed and not self._overrides.enumeration(iri):
                 head, cells = self._list(members)
                 said = f"By the ontology this is none of those that are {_article(label)}."
                 target: list[Part] = [(SH.targetClass, iri), (_IN, head)]
@@ -144,34 +156,33 @@ class _Generator:
                 if not numbers or (qualified and not set(qualified) <= {*_ANYTHING, v.LITERAL}):
                     continue
                 count = min(numbers) if kind == "max" else max(numbers)
-                if kind == "min" and count == 0:
+                if kind == "min" and (count == 0 or not self._closed):
                     continue
                 yield from self._restricted(
                     class_, on, kind, f"{start} {words} {count} times.", [((parameter, _number(count)), [])]
                 )
             for value in self._graph.objects(restriction, v.ALL_VALUES_FROM):
                 kinds = self._graph.alternatives(value)
-                if kinds:
-                    yield from self._restricted(
-                        class_, on, "only", f"{start} of other values only.", self._range(kinds)
-                    )
+                what = self._range(kinds or ())
+                if what:
+                    words = self._words(sorted(kinds, key=lambda one: one.value))
+                    said = f"{start} only with values that are {words}; {self._lacking()}."
+                    yield from self._restricted(class_, on, "only", said, what)
             for value in self._graph.objects(restriction, v.HAS_VALUE):
-                if isinstance(value, NamedNode | Literal):
+                if self._closed and isinstance(value, NamedNode | Literal):
                     yield from self._restricted(
                         class_, on, "value", f"{start} with the value {value}.", [((SH.hasValue, value), [])]
                     )
 
     def _restricted(
-        self, class_: NamedNode, on: NamedNode, kind: str, said: str, what: list[tuple[Part, list[Triple]]]
+        self, class_: NamedNode, on: NamedNode, kind: str, said: str, what: Parts
     ) -> Iterator[Triple]:
         parts: list[Part] = [(SH.targetClass, class_), (SH.path, on)]
         warns = kind in ("min", "value")
         name = f"{_local(on)}-{kind}"
         yield from self._shape(class_, name, SH.PropertyShape, parts, said, what, warns=warns, of=on)
 
-    def _on_path(
-        self, iri: NamedNode, kind: str, said: str, what: list[tuple[Part, list[Triple]]]
-    ) -> Iterator[Triple]:
+    def _on_path(self, iri: NamedNode, kind: str, said: str, what: Parts) -> Iterator[Triple]:
         if what:
             parts: list[Part] = [(SH.targetSubjectsOf, iri), (SH.path, iri)]
             yield from self._shape(iri, kind, SH.PropertyShape, parts, said, what)
@@ -183,7 +194,7 @@ class _Generator:
         type_: NamedNode,
         parts: Sequence[Part],
         said: str,
-        what: list[tuple[Part, list[Triple]]],
+        what: Parts,
         *,
         warns: bool = False,
         of: NamedNode | None = None,
@@ -199,7 +210,7 @@ class _Generator:
         for _, more in what:
             yield from more
 
-    def _range(self, ranges: Iterable[NamedNode]) -> list[tuple[Part, list[Triple]]]:
+    def _range(self, ranges: Iterable[NamedNode]) -> Parts:
         """Shape parameters that require values of these classes and datatypes."""
         kinds = sorted(ranges, key=lambda one: one.value)
         if any(kind in _ANYTHING for kind in kinds):
@@ -207,31 +218,65 @@ class _Generator:
         alternatives = [self._kind(kind) for kind in kinds]
         return self._either(alternatives)
 
-    def _kind(self, kind: NamedNode) -> list[tuple[Part, list[Triple]]]:
+    def _kind(self, kind: NamedNode) -> Parts:
         if kind == v.LITERAL:
-            return [((SH.nodeKind, SH.Literal), [])]
+            return [_LITERAL]
         for expression in self._graph.objects(kind, v.EQUIVALENT_CLASS) if kind in self._datatypes else ():
             for head in self._graph.objects(expression, v.ONE_OF):
                 start, cells = self._list(self._graph.members(head))
                 return [((_IN, start), cells)]
             bases = [n for n in self._graph.objects(expression, v.ON_DATATYPE) if isinstance(n, NamedNode)]
             if bases:
-                found: list[tuple[Part, list[Triple]]] = [((SH.datatype, bases[0]), [])]
+                found = self._literals(bases[0])
                 for head in self._graph.objects(expression, v.WITH_RESTRICTIONS):
                     for facet in self._graph.members(head):
                         for source, target in _FACETS.items():
                             values = self._graph.literals(facet, source)
                             found += [((target, value), []) for value in values[:1]]
                 return found
-        if kind.value.startswith(v.XSD) or kind == v.LANG_STRING or kind in self._datatypes:
-            return [((SH.datatype, kind), [])]
-        return [((_CLASS, kind), [])]
+        if kind.value.startswith(v.XSD) or kind in self._datatypes or kind in _OTHER_DATATYPES:
+            return self._literals(kind)
+        return self._instances(kind, [_THING])
 
-    def _any_class(self, classes: Sequence[NamedNode]) -> list[tuple[Part, list[Triple]]]:
-        return self._either([[((_CLASS, class_), [])] for class_ in classes])
+    def _literals(self, datatype: NamedNode) -> Parts:
+        """Parameters for the literals of a datatype, in whichever datatype they are written."""
+        if can_be_any(datatype):
+            stated = self._closed and datatype not in _ANY_DATATYPE
+            return [((SH.datatype, datatype), [])] if stated else [_LITERAL]
+        written, limits = spellings(datatype)
+        alternatives: list[Parts] = [[(part, []) for part in parts] for parts in written]
+        return [*self._either(alternatives), *((part, []) for part in limits)]
 
-    def _either(self, alternatives: list[list[tuple[Part, list[Triple]]]]) -> list[tuple[Part, list[Triple]]]:
-        """One alternative as it is, several as sh:or."""
+    def _instances(self, class_: NamedNode, otherwise: Parts) -> Parts:
+        """Parameters for instances of a class: known to be, or, not closed, not known to be anything else."""
+        if self._closed:
+            return [((_CLASS, class_), [])]
+        if not self._schema.disjointness_stated:
+            return otherwise
+        apart = {
+            other
+            for above in self._schema.superclasses(class_)
+            for other in self._schema.disjoint_with(above)
+        }
+        if not apart:
+            return otherwise
+        inner = self._new()
+        ordered = sorted(apart, key=lambda one: one.value)
+        unwanted = self._either([[((_CLASS, other), [])] for other in ordered])
+        triples = [triple for part, more in unwanted for triple in (Triple(inner, *part), *more)]
+        return [((_NOT, inner), triples), *otherwise]
+
+    def _any_class(self, classes: Sequence[NamedNode]) -> Parts:
+        """Parameters for instances of any of the classes; none where no thing is surely another."""
+        return self._either([self._instances(class_, []) for class_ in classes])
+
+    def _lacking(self) -> str:
+        return "this is not known to be one" if self._closed else "this cannot be one"
+
+    def _either(self, alternatives: list[Parts]) -> Parts:
+        """One alternative as it is, several as sh:or; nothing where one of them excludes nothing."""
+        if not alternatives or not all(alternatives):
+            return []
         if len(alternatives) == 1:
             return alternatives[0]
         nodes: list[Node] = []
@@ -265,6 +310,8 @@ class _Generator:
         return " or ".join(_article(known[one].label if one in known else _local(one)) for one in classes)
 
 
+_LITERAL: tuple[Part, list[Triple]] = ((SH.nodeKind, SH.Literal), [])
+_THING: tuple[Part, list[Triple]] = ((SH.nodeKind, SH.BlankNodeOrIRI), [])
 _CLASS, _OR, _NOT, _IN = (SH.term(name) for name in ("class", "or", "not", "in"))
 
 

@@ -8,15 +8,18 @@ are followed forwards, each new triple joined once with all existing ones (semi-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from pyoxigraph import Triple
 
-from sparql.inference.rules import Rules, is_axiom
+from sparql.inference.rules import Rules
+from sparql.inference.spilling import SpillingStack
 from sparql.model.change import Delta
 from sparql.model.errors import InferenceTooLarge
 from sparql.model.source import Overlay, TripleIndex, TripleSource
 
+PORTION = 20_000
+"""The number of conclusions between two writes to the graph, where all is inferred."""
 _WAYS = 50
 """In how many ways a conclusion may follow on average; in a chain of n transitive steps it is n/3."""
 
@@ -62,11 +65,25 @@ class Chase:
         lost |= {triple for triple in stated if self._is_inferred(triple)}
         return Delta(frozenset(added.triples - stated - returned), frozenset(lost))
 
-    def missing(self, triples: Iterable[Triple]) -> set[Triple]:
-        """What follows from these triples, together with all others, and is not in the graph yet."""
+    def complete(self, triples: Iterable[Triple], write: Callable[[set[Triple]], None]) -> None:
+        """Draw what follows from these triples, together with all others, and is not in the graph yet.
+
+        It is written in portions of `PORTION`, to the graph that is read; what is still to be followed
+        waits in a file where it is more. So the memory needed does not grow with the number of conclusions.
+        """
         added = TripleIndex()
-        self._follow(list(triples), added, frozenset(), Rules(Overlay(self._before, added)))
-        return added.triples
+        rules = Rules(Overlay(self._before, added))
+
+        def write_added(least: int) -> None:
+            if len(added) >= least:
+                write(added.triples)
+                added.clear()
+
+        with SpillingStack(PORTION) as waiting:
+            for triple in triples:
+                waiting.append(triple)
+                self._follow(waiting, added, frozenset(), rules, lambda: write_added(PORTION))
+        write_added(1)
 
     def _resting_on(self, retracted: frozenset[Triple], stated: frozenset[Triple]) -> frozenset[Triple]:
         """The removed triples, with every inferred triple that some derivation from them leads to."""
@@ -83,35 +100,38 @@ class Chase:
         return frozenset(out)
 
     def _follow(
-        self, waiting: list[Triple], added: TripleIndex, out: frozenset[Triple], rules: Rules
+        self,
+        waiting: list[Triple] | SpillingStack,
+        added: TripleIndex,
+        out: frozenset[Triple],
+        rules: Rules,
+        on_new: Callable[[], None] = lambda: None,
     ) -> None:
+        # Conclusions are added to the graph while it is read. What a reading misses of them is joined when
+        # the conclusion itself is followed.
         while waiting:
             triple = waiting.pop()
             for conclusion in self._conclusions(rules, triple):
-                new = self._enter(conclusion, added, out, rules)
-                if new:
+                if self._enter(conclusion, added, out, rules):
                     self._count_conclusion()
-                if new and not rules.settles(triple, conclusion):
-                    waiting.append(conclusion)
+                    if not rules.settles(triple, conclusion):
+                        waiting.append(conclusion)
+                    on_new()
 
     def _enter(self, triple: Triple, added: TripleIndex, out: frozenset[Triple], rules: Rules) -> bool:
         """Add a triple to the graph after the change; whether it is new."""
         if triple in added or (triple not in out and self._holds(triple)):
             return False
         added.add(triple)
-        if is_axiom(triple):
-            rules.forget()
+        rules.notice(triple)
         return True
 
-    def _conclusions(self, rules: Rules, triple: Triple) -> list[Triple]:
-        # A list, since the caller adds to the graph that these are read from.
-        found = []
+    def _conclusions(self, rules: Rules, triple: Triple) -> Iterator[Triple]:
         for conclusion in rules.conclusions(triple):
             self._drawn += 1
             if self._most is not None and self._drawn > self._most * _WAYS:
                 raise InferenceTooLarge(self._most)
-            found.append(conclusion)
-        return found
+            yield conclusion
 
     def _count_conclusion(self) -> None:
         self._found += 1

@@ -20,7 +20,7 @@ from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFER
 
 PORTION = 20_000
 """The number of triples followed between two writes to the store."""
-COMPLETE = Quad(UKG.store, UKG.inferences, Literal("complete, rules 1"), STATE)
+COMPLETE = Quad(UKG.store, UKG.inferences, Literal("complete, rules 2"), STATE)
 STALE = Quad(UKG.store, UKG.inferences, Literal("stale"), STATE)
 _STATED = (ASSERTED, EXTRACTED, DERIVED, ONTOLOGY)
 _log = logging.getLogger("urbankg.inference")
@@ -67,11 +67,17 @@ class Inferences:
         # Conclusions added meanwhile are followed at once, so reading the current graph is enough.
         quads = self._store.match_quads(None, None, None, DEFAULT)
         looked_at = inferred = 0
-        while portion := list(islice(quads, PORTION)):
-            found = Chase(self._store, self._holds, self.is_inferred).missing(quad.triple for quad in portion)
+
+        def write(found: set[Triple]) -> None:
+            nonlocal inferred
             self._store.bulk_add(_quad(triple, graph) for triple in found for graph in (INFERRED, DEFAULT))
-            looked_at += len(portion)
             inferred += len(found)
+            on_progress(looked_at, inferred)
+
+        while portion := list(islice(quads, PORTION)):
+            chase = Chase(self._store, self._holds, self.is_inferred)
+            chase.complete((quad.triple for quad in portion), write)
+            looked_at += len(portion)
             on_progress(looked_at, inferred)
         return inferred
 

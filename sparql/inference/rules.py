@@ -1,9 +1,10 @@
 """The rules of materialized inference, one step at a time, forwards and backwards.
 
-They are the rules of OWL 2 RL (OWL 2 Profiles, 4.3) about single axioms between named terms: subclasses
-(cax-sco, scm-sco), subproperties (prp-spo1, scm-spo), inverses (prp-inv1, prp-inv2), symmetric (prp-symp) and
-transitive properties (prp-trp), equivalent classes and properties (scm-eqc1, scm-eqp1). Axioms are triples of
-the graph like all others, so a change of them is an ordinary change.
+They are the rules of OWL 2 RL (OWL 2 Profiles, 4.3) about subclasses (cax-sco, scm-sco), subproperties
+(prp-spo1, scm-spo), inverses (prp-inv1, prp-inv2), symmetric (prp-symp) and transitive properties (prp-trp),
+equivalent classes and properties (scm-eqc1, scm-eqp1), and those of `sparql.inference.expressions`
+and `sparql.inference.equality`. Axioms are triples of the graph like all others, so a change of them is an
+ordinary change.
 
 Domains and ranges are left out: a type that follows from using a property would satisfy any shape that
 requires it. Trivial conclusions, such as a class below itself, are not drawn.
@@ -16,6 +17,9 @@ from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
+from sparql.inference import expressions
+from sparql.inference.equality import INVERSE_FUNCTIONAL, SAME, Equality
+from sparql.inference.expressions import Expressions
 from sparql.model.source import Term, TripleSource
 from sparql.model.vocabulary import OWL, RDF, RDFS
 
@@ -35,8 +39,8 @@ AXIOMS = frozenset((_SUBCLASS, _SUBPROPERTY, _SAME_CLASS, _SAME_PROPERTY, _INVER
 def is_axiom(triple: Triple) -> bool:
     """Whether rules treat a triple as an axiom."""
     if triple.predicate == _TYPE:
-        return triple.object in (_SYMMETRIC, _TRANSITIVE)
-    return triple.predicate in AXIOMS
+        return triple.object in (_SYMMETRIC, _TRANSITIVE, INVERSE_FUNCTIONAL)
+    return triple.predicate in AXIOMS or triple.predicate in expressions.AXIOMS
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,16 @@ class _Property:
     inverses: tuple[NamedNode, ...]
     symmetric: bool
     transitive: bool
+    identifying: bool
+    in_expressions: bool
+
+
+@dataclass(frozen=True)
+class _Class:
+    """What the axioms say about one class; `in_expressions`: restrictions do as well."""
+
+    above: tuple[NamedNode, ...]
+    in_expressions: bool
 
 
 class Rules:
@@ -54,11 +68,21 @@ class Rules:
 
     def __init__(self, source: TripleSource) -> None:
         self._source = source
+        self._expressions = Expressions(source)
+        self._equality = Equality(source)
         self._properties: dict[NamedNode, _Property] = {}
-        self._classes: dict[NamedNode, tuple[NamedNode, ...]] = {}
+        self._classes: dict[NamedNode | BlankNode, _Class] = {}
+
+    def notice(self, triple: Triple) -> None:
+        """Take in a triple that has been added to the graph."""
+        if is_axiom(triple):
+            self.forget()
+        self._equality.notice(triple)
 
     def forget(self) -> None:
         """Clear the cache of axioms."""
+        self._expressions.forget()
+        self._equality.forget()
         self._properties.clear()
         self._classes.clear()
 
@@ -70,7 +94,15 @@ class Rules:
         subject, predicate, value = triple.subject, triple.predicate, triple.object
         if predicate in AXIOMS or predicate == _TYPE:
             yield from self._of_axiom(triple)
+        if predicate in expressions.AXIOMS:
+            yield from self._expressions.of_axiom(triple)
         said = self._property(predicate)
+        if said.in_expressions:
+            yield from self._expressions.of_statement(triple)
+        if self._equality.in_use:
+            yield from self._equality.of_statement(triple)
+        if said.identifying:
+            yield from self._equality.of_identifying(triple)
         for upper in said.above:
             yield Triple(subject, upper, value)
         if said.transitive:
@@ -93,14 +125,23 @@ class Rules:
         later axiom is applied to all triples that exist by then.
         """
         predicate = conclusion.predicate
-        if triple.subject != conclusion.subject or predicate in AXIOMS:
+        if self._equality.in_use or predicate == SAME:
+            return False
+        if triple.subject != conclusion.subject or (is_axiom(conclusion) and predicate != _TYPE):
             return False
         said = self._property(predicate)
-        if said.inverses or said.symmetric or said.transitive:
+        if said.inverses or said.symmetric or said.transitive or said.identifying or said.in_expressions:
             return False
         if predicate == _TYPE:
-            return triple.predicate == _TYPE and not said.above and not is_axiom(conclusion)
-        return triple.object == conclusion.object and triple.predicate != predicate
+            return self._settles_type(triple, conclusion) and not said.above
+        return triple.object == conclusion.object and predicate in self._property(triple.predicate).above
+
+    def _settles_type(self, triple: Triple, conclusion: Triple) -> bool:
+        lower, upper = triple.object, conclusion.object
+        if triple.predicate != _TYPE or not isinstance(lower, NamedNode) or not isinstance(upper, NamedNode):
+            return False
+        above = self._class(lower).above
+        return upper in above and not self._class(upper).in_expressions and not is_axiom(conclusion)
 
     def follows(self, triple: Triple) -> bool:
         """Whether a triple that the graph lacks follows in one step from the graph."""
@@ -116,6 +157,8 @@ class Rules:
             types = self._source.match(subject, _TYPE, None)
             if any(isinstance(t.object, NamedNode) and self._has(t.object, _SUBCLASS, value) for t in types):
                 return True
+        if self._expressions.follows(triple) or self._equality.follows(triple):
+            return True
         said = self._property(predicate)
         if said.transitive and self._linked(subject, predicate, value):
             return True
@@ -127,9 +170,14 @@ class Rules:
     def _of_axiom(self, triple: Triple) -> Iterator[Triple]:
         """What follows from a triple as an axiom, or as a type."""
         subject, predicate, value = triple.subject, triple.predicate, triple.object
-        if predicate == _TYPE and isinstance(value, NamedNode):
-            for upper in self._classes_above(value):
+        if predicate == _TYPE and isinstance(value, NamedNode | BlankNode):
+            class_ = self._class(value)
+            for upper in class_.above:
                 yield Triple(subject, _TYPE, upper)
+            if class_.in_expressions:
+                yield from self._expressions.of_membership(subject, value)
+        if predicate in (_SUBCLASS, _SAME_CLASS) and BlankNode in (type(subject), type(value)):
+            yield from self._expressions.of_axiom(triple)
         if not isinstance(subject, NamedNode):
             return
         if predicate == _TYPE:
@@ -158,7 +206,9 @@ class Rules:
                     yield Triple(one.subject, value, one.object)
 
     def _of_characteristic(self, property_: NamedNode, kind: Term) -> Iterator[Triple]:
-        if kind == _SYMMETRIC:
+        if kind == INVERSE_FUNCTIONAL:
+            yield from self._equality.of_axiom(property_)
+        elif kind == _SYMMETRIC:
             yield from self._turned(property_, property_)
         elif kind == _TRANSITIVE:
             for one in self._source.match(None, property_, None):
@@ -194,13 +244,17 @@ class Rules:
                 tuple(inverses),
                 self._has(predicate, _TYPE, _SYMMETRIC),
                 self._has(predicate, _TYPE, _TRANSITIVE),
+                self._equality.identifies(predicate),
+                self._expressions.concern_property(predicate),
             )
         return found
 
-    def _classes_above(self, class_: NamedNode) -> tuple[NamedNode, ...]:
+    def _class(self, class_: NamedNode | BlankNode) -> _Class:
         found = self._classes.get(class_)
         if found is None:
-            found = tuple(one for one in self._named(class_, _SUBCLASS, None) if one != class_)
+            named = isinstance(class_, NamedNode)
+            above = [one for one in self._named(class_, _SUBCLASS, None) if one != class_] if named else []
+            found = _Class(tuple(above), self._expressions.concern_class(class_))
             self._classes[class_] = found
         return found
 
@@ -215,5 +269,5 @@ class Rules:
 
 
 def _is_trivial(triple: Triple) -> bool:
-    """Whether it says that a class or property lies below itself."""
-    return triple.predicate in _ORDERS.values() and triple.subject == triple.object
+    """Whether it says that a class or property lies below itself, or that a thing is itself."""
+    return triple.predicate in (*_ORDERS.values(), SAME) and triple.subject == triple.object

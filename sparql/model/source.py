@@ -45,6 +45,11 @@ class TripleIndex:
         self._by_object.setdefault(triple.object, []).append(triple)
         self._by_predicate.setdefault(triple.predicate, []).append(triple)
 
+    def clear(self) -> None:
+        """Remove all triples. Lookups under way still give those that were there."""
+        self.triples, self._gone = set(), set()
+        self._by_subject, self._by_object, self._by_predicate = {}, {}, {}
+
     def discard(self, triple: Triple) -> None:
         """Remove a triple, if it is there."""
         if triple in self.triples:

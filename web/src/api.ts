@@ -89,6 +89,29 @@ export async function ask(path: string, options: Options = {}): Promise<any> {
   return (await send(path, options)).json();
 }
 
+/** Ask for JSON, and hear of each step while it is made. Throws `Problem`. */
+export async function inSteps(path: string, json: unknown, step: (step: any) => void, signal?: AbortSignal): Promise<any> {
+  const answer = await send(path, { json, accept: "text/event-stream, application/json;q=0.5", signal });
+  if (!answer.headers.get("Content-Type")?.startsWith("text/event-stream")) return answer.json();
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let read = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) throw new Problem(0, "The connection ended before the answer came. Is the server still running?");
+    const parts = (read + value).split("\n\n");
+    read = parts.pop()!;
+    for (const part of parts) {
+      const name = /^event: (.*)$/m.exec(part)?.[1];
+      const data = /^data: (.*)$/m.exec(part)?.[1];
+      if (!name || !data) continue;
+      const told = JSON.parse(data);
+      if (name === "answer") return told;
+      if (name === "problem") throw new Problem(told.status, told.detail, told);
+      step(told);
+    }
+  }
+}
+
 /** Ask for text in a format. Throws `Problem`. */
 export async function text(path: string, options: Options): Promise<string> {
   return (await send(path, options)).text();

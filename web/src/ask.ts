@@ -2,11 +2,11 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import type { FeatureCollection, Geometry } from "geojson";
-import { address, ask, inWords as problemInWords, Problem, rows, select, type Results } from "./api";
+import { address, ask, inSteps, inWords as problemInWords, Problem, rows, select, type Results } from "./api";
 import { evidenceOf, sourceShown, type Source, type Triple } from "./evidence";
 import { isIri, kindOf, learn, nameOf, note, TYPE, vocabulary } from "./names";
 import { keeping, length as distance, numbered, placesOf, share, table, type Placed } from "./results";
-import { completions, entityAddress, plain, Screen, statement, type Completion } from "./screen";
+import { completions, entityAddress, plain, Screen, statement, triple, type Completion } from "./screen";
 import { featuresOf, geometryOf } from "./wkt";
 
 interface Found {
@@ -17,6 +17,8 @@ interface Found {
 }
 
 interface Gap {
+  /** Where it waits to be filled; set once that is known. */
+  id?: string;
   kind: string;
   message: string;
   subject: string;
@@ -48,8 +50,17 @@ interface Reply {
   results?: Results | null;
   map?: FeatureCollection | null;
   gaps?: Gap[];
-  trace?: { thought: string; action: string; observation: string }[];
+  trace?: Tried[];
 }
+
+/** A step towards an answer: why, what was done, what came of it. */
+interface Tried {
+  thought: string;
+  action: string;
+  observation: string;
+}
+
+const DOING: Record<string, string> = { link: "Names are looked up", enumerate: "Plans are made", query: "The graph is asked", explain: "What is missing is looked for" };
 
 const EXAMPLES = `PREFIX geo: <http://www.opengis.net/ont/geosparql#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
 SELECT ?class ?region (SAMPLE(?name) AS ?label) (COUNT(DISTINCT ?x) AS ?n) WHERE {
@@ -106,6 +117,7 @@ class AskScreen extends Screen {
   private earlier: string[] = [];
   private open: string | null = null;
   private meanings: Completion[] = [];
+  private tried: Tried[] = [];
   private abort?: AbortController;
 
   override connectedCallback(): void {
@@ -157,9 +169,10 @@ class AskScreen extends Screen {
     this.open = null;
     const begun = performance.now();
     const follows = /^\s*(and|but|what about|how about)\b/i.test(question) && this.earlier.length > 0;
-    const reply = (await this.run("Linking names… Planning… Asking the graph…", async () => {
+    this.tried = [];
+    const reply = (await this.run("Looking for names…", async () => {
       const json = { question, ...(context ? { context } : {}), ...(follows ? { history: this.earlier } : {}) };
-      const found = (await ask("ask", { json, signal: abort.signal })) as Reply;
+      const found = (await inSteps("ask", json, (step: Tried) => this.hear(step, abort), abort.signal)) as Reply;
       return this.swaps.length && found.plan?.length ? this.meant(found, abort.signal) : found;
     })) as Reply | undefined;
     if (!reply || abort.signal.aborted) return;
@@ -170,8 +183,26 @@ class AskScreen extends Screen {
     for (const one of reply.entities ?? []) note(one.iri, one.label);
     this.show(reply.results ?? null, reply.map ?? null);
     document.title = `${question} · UrbanKG`;
+    void this.findGaps(reply.gaps ?? []).catch(() => undefined);
     await this.draw(reply).catch(() => undefined);
     this.requestUpdate();
+  }
+
+  /** A step of the answer that is being made. */
+  private hear(step: Tried, abort: AbortController): void {
+    if (abort.signal.aborted) return;
+    this.tried = [...this.tried, step];
+    this.reached(`${DOING[step.action] ?? step.thought.replace(/\.$/, "")}…`);
+  }
+
+  /** Where the things that are missing wait to be filled. */
+  private async findGaps(gaps: Gap[]): Promise<void> {
+    for (const gap of gaps) {
+      const words = [gap.subject, gap.property, gap.object].find((one) => one !== "?");
+      const found = words ? ((await ask(address("gaps", { text: words, limit: 200 }))).gaps as Gap[]) : [];
+      gap.id = found.find((one) => one.subject === gap.subject && one.property === gap.property && one.object === gap.object)?.id;
+    }
+    if (gaps.length) this.requestUpdate();
   }
 
   /** Which names mean something else than was assumed: pairs of addresses. */
@@ -322,7 +353,8 @@ class AskScreen extends Screen {
         </div>
         ${this.reply ? this.otherMeanings(this.reply) : nothing}
       </div>
-      ${this.state()} ${this.reply ? this.answered(this.reply) : this.working || this.problem || this.parameters.get("q") ? nothing : this.empty()}
+      ${this.state()} ${this.working && this.tried.length ? html`<section class="card"><header><h2>What is tried</h2></header><div class="in">${tried(this.tried)}</div></section>` : nothing}
+      ${this.reply ? this.answered(this.reply) : this.working || this.problem || this.parameters.get("q") ? nothing : this.empty()}
     </div>`;
   }
 
@@ -424,20 +456,19 @@ class AskScreen extends Screen {
     return html`<section class="card"><header><h2>How I read it</h2></header>
       <div class="in"><ol class="steps">${words.map((one) => html`<li>${one}</li>`)}</ol>
         ${reply.trace?.length ? html`<details><summary>What was tried <span class="small faint">${reply.trace.length} steps</span></summary>
-          <ul class="items">${reply.trace.map((one) => html`<li><p class="small soft">${one.thought}</p><p><b>${one.action}</b> ${one.observation.slice(0, 600)}</p></li>`)}</ul></details>` : nothing}</div></section>`;
+          <div class="in">${tried(reply.trace)}</div></details>` : nothing}</div></section>`;
   }
 
   private gaps(gaps: Gap[], refused: boolean): TemplateResult {
     return html`<div class="note warn stack">
       ${gaps.map((gap) => {
-        const triple = [gap.subject, gap.property, gap.object];
+        const isKnown = [gap.subject, gap.property, gap.object].filter((one) => one && one !== "?").length > 1;
         return html`<div><p class="v">${refused ? "Missing" : "Not in the graph"}</p><p>${plain(gap.message)}</p>
-          ${refused ? this.without(gap.property) : nothing}
-          ${triple.filter((one) => one && one !== "?").length > 1
-            ? html`<p class="st"><b>${gap.subject}</b> <span>${gap.property}</span> <b>${gap.object}</b></p>`
-            : nothing}</div>`;
+          ${isKnown ? html`<p>${triple(gap)}</p>` : nothing}
+          <div class="row small">${refused && gap.kind !== "data" ? this.without(gap.property) : nothing}
+            ${gap.id ? html`<a href=${`#/gaps/${gap.id}`}>${this.may("review") ? "Fill it in" : "It waits in Review"}</a>` : nothing}
+            <a href="#/text">Add a text that says it</a></div></div>`;
       })}
-      <p class="small"><a href="#/text">Add a text that says it</a></p>
     </div>`;
   }
 
@@ -445,7 +476,7 @@ class AskScreen extends Screen {
   private without(word: string): TemplateResult | typeof nothing {
     const less = this.question.replace(new RegExp(`\\b${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}\\b\\s*`, "i"), "");
     if (!word || word === "?" || less === this.question) return nothing;
-    return html`<p><a href=${`#/${address("ask", { q: less })}`}>Ask without “${word}”</a></p>`;
+    return html`<a href=${`#/${address("ask", { q: less })}`}>Ask without “${word}”</a>`;
   }
 
   private next(reply: Reply): TemplateResult | typeof nothing {
@@ -486,6 +517,11 @@ class AskScreen extends Screen {
     this.problem = error instanceof Problem ? problemInWords(error) : String(error);
     this.requestUpdate();
   }
+}
+
+/** The steps towards an answer, with what each came to. */
+function tried(steps: Tried[]): TemplateResult {
+  return html`<ol class="steps">${steps.map((one) => html`<li><p class="small soft">${one.thought}</p><p class="came">${one.observation.slice(0, 600)}</p></li>`)}</ol>`;
 }
 
 /** The sentence, without the names that the list shows, and what it says beside. */

@@ -10,6 +10,8 @@ interface Entry {
   name: string;
   title: string;
   late?: boolean;
+  /** The entry of the navigation that it belongs to. */
+  under?: string;
   load: () => Promise<unknown>;
 }
 
@@ -17,6 +19,7 @@ const SCREENS: Entry[] = [
   { name: "ask", title: "Ask", load: async () => undefined },
   { name: "text", title: "Text", load: () => import("./text") },
   { name: "review", title: "Review", load: () => import("./review") },
+  { name: "gaps", title: "Gaps", under: "review", load: () => import("./gaps") },
   { name: "explore", title: "Explore", load: () => import("./explore") },
   { name: "query", title: "Query", load: () => import("./query") },
   { name: "model", title: "Model", late: true, load: () => import("./model") },
@@ -166,8 +169,8 @@ class App extends LitElement {
       <header class="top">
         <a class="brand" href="#/ask">${mark}UrbanKG</a>
         <nav class="nav" aria-label="Main">
-          ${SCREENS.map(
-            (one) => html`<a href="#/${one.name}" class=${one.late ? "late" : nothing} aria-current=${one === this.entry ? "page" : nothing}
+          ${SCREENS.filter((one) => !one.under).map(
+            (one) => html`<a href="#/${one.name}" class=${one.late ? "late" : nothing} aria-current=${one === this.entry || one.name === this.entry.under ? "page" : nothing}
               ><span>${one.title}${one.name === "review" && this.waiting ? html` <span class="count">${this.waiting}</span>` : nothing}</span></a
             >`,
           )}

@@ -15,6 +15,8 @@ interface Label {
 const GROUND_TOLERANCE = 0.0004;
 const MOST_LABELS = 18;
 const MOST_PINS = 300;
+// More pins than these cover one another: the list beside the map has the same numbers, and is for the keyboard.
+const FEW_PINS = 9;
 let ground: Promise<FeatureCollection> | undefined;
 
 /** The areas of the graph, simplified; asked for once. */
@@ -236,7 +238,7 @@ export class MapView extends LitElement {
     const at = position ? L.latLng(position[1]!, position[0]!) : L.geoJSON(feature).getBounds().getCenter();
     const pin = document.createElement("span");
     pin.textContent = number === undefined ? "" : String(number);
-    const marker = L.marker(at, { icon: L.divIcon({ className: "m-pin", html: pin, iconSize: [22, 22] }), title: name });
+    const marker = L.marker(at, { icon: L.divIcon({ className: "m-pin", html: pin, iconSize: [22, 22] }), title: name, keyboard: this.data!.features.length <= FEW_PINS });
     marker.bindPopup(popup(name, iri), { offset: [0, -6] }).on("click", picked).addTo(this.#shown);
     if (iri) this.#markers.set(iri, marker);
   }

@@ -1,9 +1,9 @@
 // Review: what waits for a person, why, and the decision; all of it by keyboard.
 
 import { html, nothing, type TemplateResult } from "lit";
-import { address, ask, Problem, type Term } from "./api";
+import { address, ask, type Term } from "./api";
 import { inWords, isIri, LABEL, learn, nameOf, note, TYPE, vocabulary } from "./names";
-import { completions, plain, Screen, statement, entityAddress, type Completion, type Statement, type Violation } from "./screen";
+import { completions, plain, Screen, statement, withReasons, entityAddress, type Completion, type Statement, type Violation } from "./screen";
 
 interface Item {
   id: string;
@@ -338,6 +338,7 @@ class ReviewScreen extends Screen {
     const at = this.items.findIndex((item) => item.id === this.current?.id);
     return html`<div class="cols queue ${this.queueOpen ? "queue-open" : ""}">
       <section class="stack side" aria-label="Queue">
+        <nav class="seg" aria-label="What waits"><a aria-current="true">Statements</a><a href="#/gaps">Gaps</a></nav>
         <h1 class="mid">${status === "open" ? `${this.total.toLocaleString("en")} wait for you` : `${this.total.toLocaleString("en")} ${status === "any" ? "items" : status}`}</h1>
         ${this.filterBar(status)} ${this.manyPanel()}
         ${this.items.length
@@ -535,13 +536,6 @@ function chosen(offered: Completion[], words: string): string | undefined {
 function cleaned(of: Statement): Statement {
   const { subject, predicate, object, evidence, confidence } = of;
   return { subject, predicate, object, evidence, confidence };
-}
-
-/** The problem of a refused decision, with the shapes' reasons. */
-function withReasons(error: unknown): unknown {
-  if (!(error instanceof Problem) || !Array.isArray(error.body["refused"])) return error;
-  const reasons = (error.body["refused"] as { violations: Violation[] }[]).flatMap((one) => one.violations.map((two) => plain(two.message)));
-  return new Problem(error.status, [error.message.replace(" Fix it and send it as 'statements'.", " Correct it."), ...new Set(reasons)].join(" "));
 }
 
 customElements.define("ukg-review", ReviewScreen);

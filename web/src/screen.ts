@@ -1,7 +1,7 @@
 // What every screen has: its place in the page, its parameters, and words for what goes wrong.
 
 import { html, LitElement, nothing, type TemplateResult } from "lit";
-import { address, ask, type Access, type Term } from "./api";
+import { address, ask, Problem, type Access, type Term } from "./api";
 import { inWords as problemInWords } from "./api";
 import { inWords, isIri, kindOf, nameOf } from "./names";
 
@@ -32,6 +32,7 @@ export abstract class Screen extends LitElement {
   problem = "";
   /** What is being done, where it takes longer. */
   working = "";
+  #words = "";
   #timer?: ReturnType<typeof setTimeout>;
 
   protected override createRenderRoot(): HTMLElement {
@@ -45,9 +46,10 @@ export abstract class Screen extends LitElement {
   /** Do something that may fail; says so after half a second, and what went wrong. */
   protected async run<T>(words: string, work: () => Promise<T>): Promise<T | undefined> {
     this.problem = "";
+    this.#words = words;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.working = words;
+      this.working = this.#words;
       this.requestUpdate();
     }, 500);
     try {
@@ -60,6 +62,14 @@ export abstract class Screen extends LitElement {
       this.working = "";
       this.requestUpdate();
     }
+  }
+
+  /** What the work has come to. */
+  protected reached(words: string): void {
+    this.#words = words;
+    if (!this.working) return;
+    this.working = words;
+    this.requestUpdate();
   }
 
   /** What is under way and what went wrong; read out when it changes. */
@@ -90,6 +100,13 @@ export function statement(of: Statement, names: { subject?: string | null; objec
   return html`<span class="st"><b>${subject}</b> <span>${nameOf(of.predicate)}</span> <b>${object}</b></span>`;
 }
 
+/** A triple that a question missed, with a question mark for what is missing. */
+export function triple(of: { subject: string; property: string; object: string }): TemplateResult {
+  const end = (words: string): TemplateResult => (words === "?" ? html`<b class="missing">?</b>` : html`<b>${words}</b>`);
+  const parts = of.property === "?" && of.object === "?" ? [end(of.subject)] : [end(of.subject), html`<span>${of.property}</span>`, end(of.object)];
+  return html`<span class="st">${parts.map((one) => html`${one} `)}</span>`;
+}
+
 /** A dot in the color of a kind. */
 export function dot(classes: Iterable<string>): TemplateResult {
   return html`<span class="k-${kindOf(classes)}"><span class="dot"></span></span>`;
@@ -115,4 +132,11 @@ export interface Completion {
 export async function completions(text: string, kind?: "entity" | "class" | "property", limit = 12): Promise<Completion[]> {
   const found = await ask(address("suggest", { text: text.slice(0, 200), kind, limit })).catch(() => ({ suggestions: [] }));
   return found.suggestions as Completion[];
+}
+
+/** The problem of a refused decision, with the shapes' reasons. */
+export function withReasons(error: unknown): unknown {
+  if (!(error instanceof Problem) || !Array.isArray(error.body["refused"])) return error;
+  const reasons = (error.body["refused"] as { violations: Violation[] }[]).flatMap((one) => one.violations.map((two) => plain(two.message)));
+  return new Problem(error.status, [error.message.replace(" Fix it and send it as 'statements'.", " Correct it."), ...new Set(reasons)].join(" "));
 }

@@ -1,7 +1,8 @@
 // Status: what the graph holds, what is under way, and which rules and model are in force.
 
 import { html, nothing, type TemplateResult } from "lit";
-import { ask, rows } from "./api";
+import { address, ask, rows, text } from "./api";
+import { growthOf, Measures, timesOf, type Growth } from "./measures";
 import { learn, nameOf, vocabulary } from "./names";
 import { Screen } from "./screen";
 
@@ -22,6 +23,9 @@ class StatusScreen extends Screen {
   private documents = 0;
   private model: Record<string, any> = {};
   private rules: Record<string, any> = {};
+  private growth: Growth[] = [];
+  private measures = new Measures("");
+  private verdicts: { shape: string; counts: Record<string, number> }[] = [];
   private timer?: ReturnType<typeof setInterval>;
 
   override connectedCallback(): void {
@@ -55,6 +59,25 @@ class StatusScreen extends Screen {
       await learn(this.classes.map((one) => one.iri));
     });
     await this.follow();
+    await this.look().catch(() => undefined);
+  }
+
+  /** What the server measured since its start, the last changes, and what each rule refused. */
+  private async look(): Promise<void> {
+    const revision = Number(this.health["revision"] ?? 0);
+    const [measures, changes, ...facets] = await Promise.all([
+      text("metrics", { accept: "text/plain" }).catch(() => ""),
+      text(`changes?since=${Math.max(0, revision - 200)}`, { accept: "application/x-ndjson" }).catch(() => ""),
+      ...["open", "accepted", "rejected"].map((status) => ask(`review/facets?status=${status}`).catch(() => ({ facets: {} }))),
+    ]);
+    this.measures = new Measures(measures);
+    this.growth = growthOf(changes, this.triples);
+    const shapes = new Map<string, Record<string, number>>();
+    facets.forEach((one, at) => {
+      for (const { value, items } of one.facets["shape"] ?? []) shapes.set(value, { ...shapes.get(value), [["open", "accepted", "rejected"][at]!]: items });
+    });
+    this.verdicts = [...shapes].map(([shape, counts]) => ({ shape, counts })).sort((one, other) => total(other.counts) - total(one.counts)).slice(0, 12);
+    this.requestUpdate();
   }
 
   private async follow(): Promise<void> {
@@ -79,7 +102,9 @@ class StatusScreen extends Screen {
           <div class="card"><header><h2>What there is most of</h2></header><table class="list"><tbody>${this.classes.map(
             (one) => html`<tr><td>${nameOf(one.iri)}</td><td class="bar-cell"><meter min="0" max=${most} value=${one.count} aria-label=${nameOf(one.iri)}></meter></td><td class="right">${number(one.count)}</td></tr>`,
           )}</tbody></table></div>
-          <div class="card"><header><h2>Jobs</h2></header>${this.jobs.length ? html`<ul class="items">${this.jobs.map((job) => this.job(job))}</ul>` : html`<p class="empty">No job yet. Post many texts at once to /jobs.</p>`}</div>
+          <div class="card"><header><h2>Growth</h2><span class="small faint">the last ${this.growth.length} changes</span></header>${this.grown()}</div>
+          <div class="card"><header><h2>Rules and what became of it</h2></header>${this.byRule()}</div>
+          <div class="card"><header><h2>Jobs</h2></header>${this.jobs.length ? html`<ul class="items">${this.jobs.map((job) => this.job(job))}</ul>` : html`<p class="empty">No job yet. Drop several files on Text.</p>`}</div>
         </section>
         <section class="gap">
           <div class="card"><header><h2>Review</h2></header><table class="facts"><tbody>
@@ -95,10 +120,50 @@ class StatusScreen extends Screen {
             <tr><th scope="row">calls</th><td class="num">${number(this.model["usage"]?.calls)} <span class="small faint">since the start, ${(this.model["usage"]?.model_seconds ?? 0).toFixed(0)} s</span></td></tr>
             <tr><th scope="row">store</th><td>${this.health["store"]?.kind}</td></tr></tbody></table>
             ${this.rules["problem"] ? html`<div class="note warn"><p>${this.rules["problem"]}</p></div>` : nothing}</div>
+          <div class="card"><header><h2>Measured since the start</h2></header><table class="facts"><tbody>${this.measured()}</tbody></table></div>
+          <div class="card"><header><h2>Slowest requests</h2><span class="small faint">the mean of each route</span></header>${this.slow()}</div>
           <p class="small soft"><a href="docs">The API</a> · <a href="ui/licenses.txt">Licenses of the page</a></p>
         </section>
       </div>
     </div>`;
+  }
+
+  private grown(): TemplateResult {
+    if (!this.growth.length) return html`<p class="empty">Nothing was changed yet.</p>`;
+    const most = Math.max(1, ...this.growth.map((one) => one.triples));
+    return html`<table class="list"><thead><tr><th>When</th><th><span class="hide">Size</span></th><th class="right">Triples</th><th class="right">Change</th></tr></thead><tbody>${this.growth.slice(-8).reverse().map(
+      (one) => html`<tr><td class="num small">${one.time.slice(0, 16).replace("T", " ")}</td><td class="bar-cell"><meter min="0" max=${most} value=${one.triples} aria-label=${`Triples at ${one.time}`}></meter></td>
+        <td class="right">${one.triples.toLocaleString("en")}</td><td class="right">${one.change >= 0 ? "+" : "−"}${Math.abs(one.change).toLocaleString("en")}</td></tr>`,
+    )}</tbody></table>`;
+  }
+
+  private byRule(): TemplateResult {
+    if (!this.verdicts.length) return html`<p class="empty">No rule refused or warned of anything yet.</p>`;
+    const cell = (status: string, one: { shape: string; counts: Record<string, number> }): TemplateResult => html`<td class="right">${one.counts[status] ? html`<a href=${`#/${address("review", { status: status === "open" ? null : status, shape: one.shape })}`}>${one.counts[status].toLocaleString("en")}</a>` : "0"}</td>`;
+    return html`<div class="wide-table" tabindex="0" role="region" aria-label="Rules and what became of what they refused"><table class="list"><thead><tr><th>Rule</th><th class="right">Wait</th><th class="right">Accepted</th><th class="right">Rejected</th></tr></thead>
+      <tbody>${this.verdicts.map((one) => html`<tr><td>${nameOf(one.shape)}</td>${["open", "accepted", "rejected"].map((status) => cell(status, one))}</tr>`)}</tbody></table></div>`;
+  }
+
+  private measured(): TemplateResult[] {
+    const { measures } = this;
+    const usage = this.model["usage"] ?? {};
+    const row = (name: string, words: string): TemplateResult => html`<tr><th scope="row">${name}</th><td class="num">${words}</td></tr>`;
+    const verdicts = ["accepted", "refused", "warned"].map((one) => `${measures.sum("urbankg_gate_statements_total", one).toLocaleString("en")} ${one}`).join(", ");
+    const tokens = (usage.prompt_tokens ?? 0) + (usage.completion_tokens ?? 0);
+    return [
+      row("statements", verdicts),
+      row("model", usage.calls ? `${(usage.model_seconds / usage.calls).toFixed(1)} s a call, ${(usage.completion_tokens / Math.max(0.001, usage.model_seconds)).toFixed(0)} tokens a second` : "not called yet"),
+      row("tokens", `${tokens.toLocaleString("en")}${usage.cost === null || usage.cost === undefined ? ", cost not known" : `, cost ${usage.cost}`}`),
+      row("store", `${(measures.sum("urbankg_store_bytes") / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB on disk`),
+      row("queries", measures.sum("urbankg_queries_total").toLocaleString("en")),
+      row("version", `${this.health["version"] ?? ""}`),
+    ];
+  }
+
+  private slow(): TemplateResult {
+    const found = timesOf(this.measures).slice(0, 6);
+    if (!found.length) return html`<p class="empty">Nothing was asked yet.</p>`;
+    return html`<table class="list"><tbody>${found.map((one) => html`<tr><td>${one.method} ${one.route}</td><td class="right">${one.count.toLocaleString("en")} times</td><td class="right">${(1000 * one.mean).toFixed(0)} ms</td></tr>`)}</tbody></table>`;
   }
 
   private files(kind: string): string {
@@ -114,6 +179,10 @@ class StatusScreen extends Screen {
       ${job.problem ? html`<p class="why">${job.problem}</p>` : nothing}
       ${this.may("extract") && actions.length ? html`<div class="row">${actions.map((one) => html`<button class="btn low" @click=${() => void this.turn(job, one)}>${one}</button>`)}</div>` : nothing}</li>`;
   }
+}
+
+function total(counts: Record<string, number>): number {
+  return Object.values(counts).reduce((sum, one) => sum + one, 0);
 }
 
 customElements.define("ukg-status", StatusScreen);

@@ -1,7 +1,7 @@
 // Text: what a text would add to the graph, first without writing anything; then the commit.
 
 import { html, nothing, type TemplateResult } from "lit";
-import { ask, rows } from "./api";
+import { ask, inSteps, rows } from "./api";
 import { areMany, start } from "./jobs";
 import { inWords, isIri, kindOf, learn, nameOf, note, TYPE, vocabulary, type Kind } from "./names";
 import { entityAddress, plain, Screen, statement, type Statement, type Violation } from "./screen";
@@ -28,6 +28,16 @@ interface Outcome {
   revision: number | null;
   held?: { reason: string; at: string };
   usage?: { model_seconds?: number };
+}
+
+/** A step of an extraction. */
+interface Part {
+  action: string;
+  done?: number;
+  of?: number;
+  triples?: number;
+  candidates?: number;
+  entities?: number;
 }
 
 interface Shown {
@@ -57,6 +67,7 @@ class TextScreen extends Screen {
   private names = new Map<string, string>();
   private texts: { id: string; source: string | null; characters: number; statements: number; open: number }[] = [];
   private stored: string | null = null;
+  private parts: { done: number; of: number; triples: number } | null = null;
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -136,7 +147,8 @@ class TextScreen extends Screen {
     const source = this.source.trim();
     const outcome = (await this.run(commit ? "Reading the text and committing…" : "Reading the text…", async () => {
       await vocabulary();
-      return ask("extractions", { json: { text: this.text, commit, ...(source ? { source } : {}) } });
+      this.parts = null;
+      return inSteps("extractions", { text: this.text, commit, ...(source ? { source } : {}) }, (step: Part) => this.hear(step));
     })) as Outcome | undefined;
     if (!outcome) return;
     this.outcome = outcome;
@@ -151,6 +163,13 @@ class TextScreen extends Screen {
     await this.name();
     await this.updateComplete;
     this.querySelector<HTMLElement>("h1")?.focus();
+  }
+
+  /** A part of the text was read, or all are and names are linked. */
+  private hear(step: Part): void {
+    const found = (this.parts?.triples ?? 0) + (step.triples ?? 0);
+    this.parts = step.action === "read" ? { done: step.done!, of: step.of!, triples: found } : this.parts;
+    this.reached(step.action === "read" ? `${step.done} of ${step.of} parts read, ${found} statements found…` : `Judging ${step.candidates} statements about ${step.entities} names…`);
   }
 
   private again(): void {
@@ -182,6 +201,11 @@ class TextScreen extends Screen {
       this.source ||= file.name;
     }
     this.requestUpdate();
+  }
+
+  protected override state(): TemplateResult {
+    const { parts } = this;
+    return html`${super.state()}${this.working && parts ? html`<progress max=${parts.of} value=${parts.done} aria-label="Parts of the text read"></progress>` : nothing}`;
   }
 
   protected override render(): unknown {

@@ -50,7 +50,9 @@ class EmbeddedModel:
         `cache` is the folder of merged weights, the user's if not given.
         """
         if find_spec("xllamacpp") is None:
-            raise ModelUnavailable("the embedded model's engine is not installed: run `make setup`")
+            raise ModelUnavailable(
+                "the embedded model's engine is not installed: `pip install 'urbankg[embedded]'`"
+            )
         self._weights = find_weights()
         self.name = "SmolLM2-135M-Instruct"
         self._adapter: str | None = None

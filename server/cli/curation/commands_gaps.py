@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from curation.decisions import Reviewer
 from server.cli.curation.commands_review import account
@@ -207,7 +207,9 @@ def _shown(answer: dict[str, Any]) -> int:
 def _print_page(page: dict[str, Any], as_json: bool) -> int:
     if as_json:
         return print_json(page)
-    table = Table("id", "kind", "missing", "asked", "by", "proposed", "question")
+    table = Table(
+        Column("id", no_wrap=True, min_width=20), "kind", "missing", "asked", "by", "proposed", "question"
+    )
     for one in page["gaps"]:
         proposed = one["completion"]
         table.add_row(

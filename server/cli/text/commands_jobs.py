@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column, Table
 
 from extractors.prompting.methods import requested_method
-from server.cli.invocation import finish, on_folder, settings_of
+from server.cli.invocation import existing, finish, on_folder, settings_of
 from server.cli.options import AsJson, Config, Data, Limit, ModelUrl, Offset
 from server.cli.output import print_json, stderr
 from server.cli.running_server import running_server
@@ -207,7 +207,7 @@ def _client(settings: Settings) -> Iterator[JobClient]:
     if server is not None:
         yield ServedJobs(server, settings.data)
         return
-    store = JobStore(settings.data)
+    store = JobStore(existing(settings).data)
     try:
         yield StoredJobs(store)
     finally:

@@ -1,14 +1,14 @@
 """`urbankg models`: what the language model is, what it can do, and what it costs."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from server.cli.invocation import finish, settings_of
-from server.cli.options import Config, Data, ModelUrl
+from server.cli.options import AsJson, Config, Data, ModelUrl
 from server.cli.output import print_json
 from server.cli.running_server import running_server
 from server.runtime.settings import Settings
@@ -19,7 +19,7 @@ def models(
     data: Data = None,
     config: Config = None,
     model_url: ModelUrl = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Probe the model with a short question: server, limits, schemas, adapter, speed, cost.
 

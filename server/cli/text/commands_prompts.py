@@ -1,5 +1,6 @@
 """`urbankg prompts`: the prompts in use, with versions, and copies to customize."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +23,8 @@ from extractors.prompting.templates import (
 )
 from extractors.readers.examples import load_examples
 from server.cli.invocation import settings_of
-from server.cli.options import Config
+from server.cli.options import AsJson, Config
+from server.cli.output import print_json
 from server.runtime.settings import Settings
 
 FORM = "form"
@@ -40,6 +42,7 @@ def prompts(
     ] = None,
     text: Annotated[str, typer.Option(help="The text that `form` is shown for.")] = _TEXT,
     config: Config = None,
+    as_json: AsJson = False,
 ) -> None:
     """List the prompts with their versions, show one, or copy them out to change them.
 
@@ -65,16 +68,24 @@ def prompts(
         return
     if own is not None:
         check_prompts(own)
+    rows = list(_rows(own))
+    if as_json:
+        print_json([dict(zip(("prompt", "version", "from", "purpose"), row, strict=True)) for row in rows])
+        return
     table = Table("prompt", "version", "from", "what it is for")
+    for row in rows:
+        table.add_row(*row)
+    Console(width=None if Console().is_terminal else 200).print(table)
+
+
+def _rows(own: Path | None) -> Iterator[tuple[str, str, str, str]]:
+    """Name, version, origin and purpose of each prompt."""
     for one in prompt_names():
         prompt = load_prompt(one, own)
-        table.add_row(one, prompt.version.partition("@")[2], prompt.source, prompt.purpose)
+        yield one, prompt.version.partition("@")[2], prompt.source, prompt.purpose
     _, version = load_examples(own)
-    table.add_row(
-        EXAMPLES, version, read_source(EXAMPLES, own)[1], "Worked examples that methods with shots show."
-    )
-    table.add_row(FORM, VERSION, SHIPPED, "The form that the embedded model fills in, by ontology and text.")
-    Console(width=None if Console().is_terminal else 200).print(table)
+    yield EXAMPLES, version, read_source(EXAMPLES, own)[1], "Worked examples that methods with shots show."
+    yield FORM, VERSION, SHIPPED, "The form that the embedded model fills in, by ontology and text."
 
 
 def _form(settings: Settings, text: str) -> str:

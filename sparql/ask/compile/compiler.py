@@ -122,20 +122,21 @@ class Compiler:
         """Return the SPARQL ASK for whether any member of a set has a quantity."""
         patterns = Patterns(Writer(self._schema.prefixes), self._paths, kind)
         var = patterns.variables.name(_noun(node))
-        lines = [*patterns.members(node, var), *patterns.value(quantity, var)[0]]
+        lines = [*patterns.members(node, var), *patterns.value(quantity, var, few=patterns.is_few(node))[0]]
         return self._query(patterns, f"ASK {_where(lines)[6:]}", "", Result.TRUTH).text
 
     def coverage(self, node: Set, quantity: Quantity, kind: Callable[[Quantity], QuantityKind]) -> str:
         """Return the query for how many members a set has (`all`), and how many have a quantity (`known`)."""
         patterns = Patterns(Writer(self._schema.prefixes), self._paths, kind)
-        every, known = (patterns.variables.name(_noun(node)) for _ in range(2))
-        members = " ".join(patterns.members(node, every))
-        with_value = " ".join([*patterns.members(node, known), *patterns.value(quantity, known)[0]])
+        var = patterns.variables.name(_noun(node))
+        found, expression = patterns.value(quantity, var)
         lines = [
-            f"{{ SELECT (COUNT(DISTINCT {every}) AS ?all) WHERE {{ {members} }} }}",
-            f"{{ SELECT (COUNT(DISTINCT {known}) AS ?known) WHERE {{ {with_value} }} }}",
+            *patterns.members(node, var),
+            f"OPTIONAL {{ {' '.join(found)} BIND({expression} AS ?size) }}",
         ]
-        return self._query(patterns, f"SELECT ?all ?known\n{_where(lines)}", "all", Result.VALUES).text
+        known = f"(COUNT(DISTINCT IF(BOUND(?size), {var}, ?unbound)) AS ?known)"
+        select = f"SELECT (COUNT(DISTINCT {var}) AS ?all) {known}"
+        return self._query(patterns, f"{select}\n{_where(lines)}", "all", Result.VALUES).text
 
     def has_link(self, node: Set, link: Link, kind: Callable[[Quantity], QuantityKind]) -> str:
         """Return the SPARQL ASK for whether a link leads from any member of a set to anything."""
@@ -166,7 +167,7 @@ class Compiler:
     def _values(self, patterns: Patterns, node: Set, quantity: Quantity) -> Query:
         var = patterns.variables.name(_noun(node))
         body = patterns.members(node, var)
-        lines, expression = patterns.value(quantity, var)
+        lines, expression = patterns.value(quantity, var, few=patterns.is_few(node))
         value = patterns.variables.name("value")
         body += [*lines, f"BIND({_scaled(quantity, expression)} AS {value})"]
         if isinstance(quantity, DistanceTo | EarliestOf):
@@ -192,7 +193,7 @@ class Compiler:
         lines = [
             *body,
             f"OPTIONAL {{ {var} {names} ?name }}",
-            f"OPTIONAL {{ {var} {patterns.geometry()} ?geometry }}",
+            patterns.placed(var),
         ]
         text = (
             f"SELECT {var} (MIN(?name) AS ?label) (SAMPLE(?geometry) AS ?wkt){selected}\n{_where(lines)}"

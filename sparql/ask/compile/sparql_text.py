@@ -20,7 +20,9 @@ STANDARD_PREFIXES: Final[Mapping[str, str]] = {
 }
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _LOCAL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_TAKEN: Final = frozenset({"label", "name", "geometry", "wkt", "count", "size", "result", "of", "number"})
+_TAKEN: Final = frozenset(
+    {"label", "name", "place", "geometry", "wkt", "count", "size", "result", "of", "number"}
+)
 
 
 class Writer:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,47 @@ def test_a_query_prints_its_answer_and_nothing_else(folder: Path):
     done = urbankg("query", query, "--data", str(folder), "--format", "csv")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["o", "1", "2"]
+
+
+def on_terminal(*arguments: str) -> str:
+    """What a command prints where its standard output is a terminal."""
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "server", *arguments]
+    with subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL) as process:
+        os.close(theirs)
+        written = b""
+        # A terminal whose other side is closed cannot be read.
+        with suppress(OSError):
+            while piece := os.read(ours, 65536):
+                written += piece
+        assert process.wait() == 0
+    os.close(ours)
+    return written.decode()
+
+
+def test_a_terminal_gets_tables_and_a_pipe_json(folder: Path):
+    query = ("query", "SELECT ?o WHERE { ?s <http://example.org/p> ?o } ORDER BY ?o", "--data", str(folder))
+    bindings = json.loads(urbankg(*query).stdout)["results"]["bindings"]
+    assert [row["o"]["value"] for row in bindings] == ["1", "2"]
+    assert "│ 1 │" in on_terminal(*query)
+    settings = ("config", "show", "--data", str(folder))
+    assert json.loads(urbankg(*settings).stdout)["data"]["value"] == str(folder)
+    assert "┃" in urbankg(*settings, "--no-json").stdout
+    shown = on_terminal(*settings)
+    assert "┏" in shown
+    assert on_terminal(*settings, "--json").startswith("{")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("query", "ASK {}"), ("jobs", "list"), ("key", "list"), ("review", "list"), ("validate",), ("dump",)],
+    ids=" ".join,
+)
+def test_a_folder_that_is_not_there_is_no_new_graph(command: tuple[str, ...], tmp_path: Path):
+    done = urbankg(*command, "--data", str(tmp_path / "typo"))
+    assert done.returncode == 2
+    assert str(tmp_path / "typo") in done.stderr
+    assert not (tmp_path / "typo").exists()
 
 
 def test_an_explanation_is_printed_instead_of_the_answer(folder: Path):

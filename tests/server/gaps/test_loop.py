@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from server.cli.app import command_line
 from tests.server.conftest import triples
-from tests.server.http.routes.text.test_ask import CITY
+from tests.server.http.routes.text.test_ask import CITY, PREFIXES
 from tests.support.running_server import RunningServer
 from tests.support.tgi_stand_in import StandIn, running
 
@@ -117,6 +117,14 @@ def test_what_a_question_misses_is_verified_accepted_and_then_answered_from_the_
         )
         assert shown.exit_code == 0, shown.output
         assert json.loads(shown.output)["gaps"][0]["decisions"][0]["by"] == "Ada"
+
+        # What is removed and missed again waits again; what is stated otherwise needs no proposal.
+        person.delete(f"/documents/{document['id']}")
+        assert person.ask()["answer"] is None
+        assert person.get(at)["status"] == "open"
+        person.load(PREFIXES + ':b urban:opened "1908"^^<http://www.w3.org/2001/XMLSchema#gYear> .')
+        settled = person.post(f"{at}/accept")
+        assert (settled["answer"], settled["revision"]) == ("Rope Museum: opened 1908.", None)
 
 
 def test_gaps_are_filtered_rejected_and_filled_by_hand_and_what_breaks_a_shape_changes_nothing(

@@ -133,7 +133,7 @@ def check_output(output: str, told: str) -> None:
 
 def test_files_are_extracted_with_a_report(tmp_path: Path, halls: Path, capfd: pytest.CaptureFixture[str]):
     with running(StandIn(answer=REPLY)) as model:
-        settings = Settings(data=tmp_path / "data", model_url=model.url, readers=1)
+        settings = Settings(data=tmp_path, model_url=model.url, readers=1)
         with pytest.raises(typer.Exit) as ended:
             extract_files(settings, [halls], mapping=None, limit=None, commit=True)
     assert ended.value.exit_code == 1

@@ -165,6 +165,7 @@ async def test_the_standard_streams_reach_the_server_that_holds_the_folder(serve
 
 async def test_the_standard_streams_start_a_server_and_end_it(tmp_path: Path) -> None:
     folder = tmp_path / "new"
+    folder.mkdir()
     async with over_streams(folder) as client, over_streams(folder) as second:
         await call(client, "propose_statements", statements=a_park())
         (found,) = (await call(second, "search", text="Brook", kind="entity"))["suggestions"]

@@ -24,6 +24,7 @@ SCREENS = (
     "#/text",
     "#/review",
     "#/review?status=any",
+    "#/gaps",
     "#/explore",
     f"#/explore?iri={quote(ID + 'clock-museum', safe='')}",
     f"#/query?query={quote('SELECT * WHERE { ?s ?p ?o } LIMIT 5')}",

@@ -1,6 +1,7 @@
 """The experiment in three conditions, with replies written by hand."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from extractors.models.chat import Message, Reply
 from server.errors import ServerError
-from server.research.filling import measure_filling, read_facts
+from server.research.filling import Filled, filling_table, measure_filling, read_facts
 from tests.server.conftest import RecordedModel, triples
 from tests.support.workshop import settings_of
 
@@ -42,6 +43,13 @@ async def test_what_the_model_believes_is_never_counted_and_what_a_passage_state
     assert (cloisters.believed, cloisters.verdict, cloisters.updated) == ("1066", "corrected", True)
     assert (library.believed, library.verdict, library.updated, library.answer) == ("1066", None, False, None)
     assert not any(one.counted for one in found.values())
+
+
+def test_replies_that_were_written_by_hand_are_labeled_so():
+    one = Filled("1", "When?", True, True, "refused", True, "1846", False, "confirmed", True, "1846.", 1.0)
+    labels = list(filling_table([one], "embedded model").columns[0].cells)
+    assert labels[0] == "the model alone (replies written by hand)"
+    assert next(iter(filling_table([replace(one, by_hand=False)], "m").columns[0].cells)) == "the model alone"
 
 
 def test_a_line_that_is_no_fact_is_named(tmp_path: Path):

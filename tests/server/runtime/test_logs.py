@@ -1,4 +1,4 @@
-"""Log lines are JSON, carry the request they belong to, and never what a client sent."""
+"""Log lines are JSON (plain on a terminal), name their request, and never what a client sent."""
 
 import io
 import json
@@ -8,7 +8,7 @@ import re
 import httpx
 import pytest
 
-from server.runtime.logs import JsonFormatter, begin_request, set_up_logs
+from server.runtime.logs import JsonFormatter, PlainFormatter, begin_request, set_up_logs
 
 SECRET = "very-secret-words"
 
@@ -36,6 +36,12 @@ def test_a_line_is_one_json_object_with_what_was_handed_over():
     assert found["message"] == "took two\nlines"
     assert (found["level"], found["logger"], found["bytes"]) == ("info", "urbankg", 7)
     assert found["time"].endswith("+00:00")
+
+
+def test_a_terminal_gets_plain_lines_with_the_same_values():
+    record = logging.LogRecord("urbankg", logging.WARNING, "file", 1, "took %s", ("long",), None)
+    record.bytes = 7
+    assert PlainFormatter().format(record)[8:] == " WARNING took long bytes=7"
 
 
 def test_an_error_is_told_by_its_class_and_places_and_not_by_its_message(lines: io.StringIO):

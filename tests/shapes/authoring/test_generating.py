@@ -7,6 +7,7 @@ from pyoxigraph import RdfFormat, parse
 
 from ontology import Schema
 from shapes.gate.gate import ShapesGate
+from shapes.generation import Generation, generation_of
 from shapes.loading import load_shapes
 from shapes.rules import with_generated
 from sparql.model.source import TripleIndex
@@ -29,20 +30,27 @@ ONTOLOGY = """@prefix : <http://example.org/o#> .
 :lanes a owl:DatatypeProperty .
 :Road rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :lanes ; owl:maxCardinality 1 ] ,
     [ a owl:Restriction ; owl:onProperty :in ; owl:minCardinality 1 ] .
+:Lane a owl:Class ; rdfs:subClassOf :Road . :Lake a owl:Class ; owl:disjointWith :Road .
+:leads a owl:ObjectProperty ; rdfs:domain :Lane .
+:meets a owl:ObjectProperty ; rdfs:domain [ a owl:Class ; owl:unionOf ( :Road :Lane ) ] .
+:depth a owl:DatatypeProperty ; rdfs:range xsd:decimal .
+:seats a owl:DatatypeProperty ; rdfs:range xsd:unsignedByte .
+:svg a rdfs:Datatype . :shape a owl:DatatypeProperty ; rdfs:range :svg .
 :free a owl:ObjectProperty ; rdfs:domain :Road ; ukg:generateShapes false .
 """
 HEAD = """@prefix : <http://example.org/o#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 @prefix sh: <http://www.w3.org/ns/shacl#> .
 """
 
 
-def gate(folder: Path, by_hand: str = "") -> ShapesGate:
+def gate(folder: Path, by_hand: str = "", mode: Generation = "closed") -> ShapesGate:
     for name, text in (("ontology", ONTOLOGY), ("shapes", HEAD + by_hand)):
         (folder / name).mkdir()
         (folder / name / "file.ttl").write_text(text)
     files = load_shapes(folder / "shapes")
-    return ShapesGate(with_generated(files, Schema.load(folder / "ontology")))
+    return ShapesGate(with_generated(files, Schema.load(folder / "ontology"), mode))
 
 
 def found(gate: ShapesGate, turtle: str) -> set[tuple[str, str]]:
@@ -87,6 +95,80 @@ def test_what_fits_the_axioms_passes(tmp_path: Path, turtle: str) -> None:
     assert found(gate(tmp_path), turtle) == set()
 
 
+CONTRADICTIONS = [
+    (":x a :Park , :Road .", {"NotConstraintComponent"}),
+    (":x a :Park ; :in :y . :y a :Road .", {"NotConstraintComponent"}),
+    (":x :in :y . :y a :Lane . :Lane rdfs:subClassOf :Road .", {"NotConstraintComponent"}),
+    (":x :in 'a park' .", {"NodeKindConstraintComponent"}),
+    (":x :leads :y . :x a :Park .", {"NotConstraintComponent"}),
+    (":x :meets :y . :x a :Park , :Lake . :y a :Park .", {"OrConstraintComponent"}),
+    (":x :opened '1900'^^xsd:gYear , '1901'^^xsd:gYear .", {"MaxCountConstraintComponent"}),
+    (":x :opened 1900 .", {"DatatypeConstraintComponent"}),
+    (":x :grade 6 .", {"MaxInclusiveConstraintComponent"}),
+    (":x :grade 4.5 .", {"OrConstraintComponent"}),
+    (":x :depth 'deep' .", {"OrConstraintComponent"}),
+    (":x :depth 1.5e0 .", {"OrConstraintComponent"}),
+    (":x :depth :y .", {"OrConstraintComponent"}),
+    (":x :depth 'six'^^xsd:integer .", {"OrConstraintComponent"}),
+    (":x :seats -1 .", {"MinInclusiveConstraintComponent"}),
+    (":x :seats 300 .", {"MaxInclusiveConstraintComponent"}),
+    (":x :shape :y .", {"NodeKindConstraintComponent"}),
+    (":x a :Road ; :lanes 1 , 2 .", {"MaxCountConstraintComponent"}),
+]
+CONSISTENT = [
+    ":x :in :y .",
+    ":x a :Sign ; :in :y . :y a :Sign .",
+    ":x :leads :y . :y :leads :x .",
+    ":x :meets :y . :x a :Sign .",
+    ":x :depth 16 , 16.5 , '3'^^xsd:byte .",
+    ":x :grade 3.0 , 2 .",
+    ":x :seats 255 , '7'^^xsd:long .",
+    ":x :shape '<svg/>' .",
+    ":x :code 'a' . :y :code 'a' .",
+    ":x a :Road .",
+    ":free :free :x . :x a :Park .",
+]
+
+
+@pytest.fixture(scope="module")
+def contradictions(tmp_path_factory: pytest.TempPathFactory) -> ShapesGate:
+    return gate(tmp_path_factory.mktemp("contradictions"), mode="contradictions")
+
+
+@pytest.mark.parametrize(("turtle", "components"), CONTRADICTIONS)
+def test_what_contradicts_an_axiom_is_refused(
+    contradictions: ShapesGate, turtle: str, components: set[str]
+) -> None:
+    assert found(contradictions, turtle) == {("Violation", component) for component in components}
+
+
+@pytest.mark.parametrize("turtle", CONSISTENT)
+def test_what_is_only_not_known_passes_where_contradictions_are_looked_for(
+    contradictions: ShapesGate, turtle: str
+) -> None:
+    assert found(contradictions, turtle) == set()
+
+
+def test_a_message_names_what_the_axiom_says(contradictions: ShapesGate) -> None:
+    source = TripleIndex(
+        quad.triple
+        for quad in parse(HEAD + ":x :in :y . :y a :Lane . :Lane rdfs:subClassOf :Road .", RdfFormat.TURTLE)
+    )
+    (result,) = contradictions.report(source)
+    assert 'the value of "in" is a park; this cannot be one.' in result.message
+
+
+@pytest.mark.parametrize(
+    ("written", "mode"), [(True, "closed"), ("true", "closed"), (False, "off"), ("closed", "closed")]
+)
+def test_the_flag_of_earlier_versions_is_read(written: object, mode: str) -> None:
+    assert generation_of(written) == mode
+
+
+def test_no_shapes_are_made_where_switched_off(tmp_path: Path) -> None:
+    assert found(gate(tmp_path, mode="off"), ":x a :Park , :Road .") == set()
+
+
 def test_what_must_be_there_only_warns(tmp_path: Path) -> None:
     assert found(gate(tmp_path), ":x a :Road .") == {("Warning", "MinCountConstraintComponent")}
 
@@ -109,7 +191,7 @@ def test_a_shape_by_hand_replaces_the_generated_one(tmp_path: Path, by_hand: str
 def test_the_shapes_are_the_same_every_time(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     schema = Schema.load(ROOT / "ontology")
-    first, second = (with_generated(load_shapes(tmp_path / "empty"), schema) for _ in range(2))
+    first, second = (with_generated(load_shapes(tmp_path / "empty"), schema, "closed") for _ in range(2))
     assert first.generated == second.generated
     assert first.version == second.version
     assert len(first.generated) > 500

@@ -20,7 +20,7 @@ ONTOLOGY = Path(__file__).parents[3] / "ontology"
 
 @pytest.fixture(scope="module")
 def files() -> ShapesFiles:
-    return with_generated(load_shapes(SHAPES), Schema.load(ONTOLOGY))
+    return with_generated(load_shapes(SHAPES), Schema.load(ONTOLOGY), "closed")
 
 
 def test_what_was_found_out_is_read_back_as_it_was(files: ShapesFiles, tmp_path: Path):

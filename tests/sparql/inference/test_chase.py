@@ -57,6 +57,32 @@ axioms = st.one_of(
     # Axioms about the vocabulary itself.
     st.builds(Triple, st.sampled_from(PROPERTIES), st.just(SUBP), st.sampled_from([A, SUB, OWL.inverseOf])),
 )
+RESTRICTIONS = [BlankNode("r"), BlankNode("s"), EX.R]
+CELLS = [BlankNode("l1"), BlankNode("l2")]
+expressions = st.one_of(
+    st.builds(Triple, st.sampled_from(RESTRICTIONS), st.just(OWL.onProperty), st.sampled_from(PROPERTIES)),
+    st.builds(
+        Triple,
+        st.sampled_from(RESTRICTIONS),
+        st.just(OWL.someValuesFrom),
+        st.sampled_from([*CLASSES[:2], *RESTRICTIONS, OWL.Thing]),
+    ),
+    st.builds(
+        Triple,
+        st.sampled_from(RESTRICTIONS),
+        st.just(OWL.hasValue),
+        st.sampled_from([EX.a, EX.C, Literal("x")]),
+    ),
+    st.builds(
+        Triple,
+        st.sampled_from([*RESTRICTIONS, *CLASSES[:2]]),
+        st.sampled_from([SUB, OWL.equivalentClass]),
+        st.sampled_from([*RESTRICTIONS, *CLASSES[:2]]),
+    ),
+    st.builds(Triple, st.sampled_from(PROPERTIES), st.just(OWL.propertyChainAxiom), st.sampled_from(CELLS)),
+    st.builds(Triple, st.sampled_from(CELLS), st.just(RDF.first), st.sampled_from(PROPERTIES)),
+    st.builds(Triple, st.sampled_from(CELLS), st.just(RDF.rest), st.sampled_from([RDF.nil, CELLS[1]])),
+)
 facts = st.one_of(
     st.builds(Triple, st.sampled_from(THINGS), st.just(A), st.sampled_from(CLASSES)),
     st.builds(
@@ -67,13 +93,23 @@ facts = st.one_of(
     ),
 )
 triples = st.one_of(facts, facts, axioms)
-steps = st.lists(
-    st.tuples(
-        st.sampled_from(["assert", "extract", "withdraw", "remove", "ontology", "bulk"]),
-        st.lists(triples, min_size=1, max_size=4),
+with_expressions = st.one_of(facts, facts, axioms, expressions, expressions, expressions)
+equalities = st.one_of(
+    st.builds(
+        Triple,
+        st.sampled_from([*THINGS, EX.C, EX.p]),
+        st.just(OWL.sameAs),
+        st.sampled_from([*THINGS, EX.C, EX.D, EX.q]),
     ),
-    max_size=12,
+    st.builds(Triple, st.sampled_from(PROPERTIES), st.just(A), st.just(OWL.InverseFunctionalProperty)),
+    st.builds(Triple, st.sampled_from(PROPERTIES), st.just(SUBP), st.just(OWL.sameAs)),
 )
+with_equality = st.one_of(facts, facts, facts, axioms, expressions, equalities)
+
+
+def steps_of(some: st.SearchStrategy[Triple], size: int) -> st.SearchStrategy[list[tuple[str, list[Triple]]]]:
+    kinds = st.sampled_from(["assert", "extract", "withdraw", "remove", "ontology", "bulk"])
+    return st.lists(st.tuples(kinds, st.lists(some, min_size=1, max_size=size)), max_size=12)
 
 
 def open_writer(most: int = 10_000) -> tuple[EmbeddedStore, Writer]:
@@ -102,8 +138,8 @@ def write(writer: Writer, added=(), removed=()) -> None:
 
 
 @seed(20_261_122)
-@settings(max_examples=120, deadline=None)
-@given(steps=steps)
+@settings(max_examples=200, deadline=None)
+@given(steps=st.one_of(steps_of(triples, 4), steps_of(with_expressions, 12), steps_of(with_equality, 5)))
 def test_after_every_edit_the_inferred_graph_is_what_follows_from_what_is_stated(steps):
     """Each origin holds its own triples; a triple is stated as long as one of them does."""
     store, writer = open_writer()

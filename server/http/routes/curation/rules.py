@@ -24,6 +24,7 @@ from server.rules.rule_registry import Edit, Kind, RuleRegistry, SwitchOutcome
 from server.rules.ruleset import Ruleset, turtle
 from server.rules.shape_examples import examples_of
 from server.runtime.context import Services
+from sparql.protocol.conditions import COMPRESSED
 from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.protocol.negotiation import choose
 
@@ -143,7 +144,8 @@ async def _edit(
 ) -> Response:
     edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
     tag = request.headers.get("if-match")
-    expected = {} if tag in (None, "*") else {(kind, name): str(tag).strip().removeprefix("W/").strip('"')}
+    digest = str(tag).strip().removeprefix("W/").strip('"').removesuffix(COMPRESSED)
+    expected = {} if tag in (None, "*") else {(kind, name): digest}
     is_new = rule_registry.digest(kind, name) is None and name != CATALOG
     switched = await run_in_threadpool(lambda: rule_registry.apply(edit, expected=expected))
     return JSONResponse(switched_json(switched), 201 if is_new and content is not None else 200)

@@ -24,7 +24,8 @@ PATIENCE_S = 300
 
 
 def call(data: Path, *arguments: str, code: int = 0) -> str:
-    """Run a command on a folder; what it prints."""
+    """Run a command on a folder, made where it is not there; what it prints."""
+    data.mkdir(exist_ok=True)
     result = CliRunner().invoke(command_line(), ["jobs", arguments[0], "--data", str(data), *arguments[1:]])
     assert result.exit_code == code, (result.output, result.exception)
     return result.stdout
@@ -59,6 +60,7 @@ def test_jobs_are_made_and_changed_without_a_server(tmp_path: Path, leaflets: Pa
 
 def test_what_cannot_be_done_is_reported(tmp_path: Path, leaflets: Path):
     data = tmp_path / "data"
+    data.mkdir()
     for arguments, word in (
         (["add", str(tmp_path / "x.pdf")], "unknown format"),
         (["add", str(tmp_path / "none.txt")], "cannot be read"),
