@@ -56,7 +56,7 @@ def command_line(command: str | None = None) -> typer.Typer:
 
     A module is imported with its commands only: all together take longer than most of them run.
     """
-    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
     app.callback()(options)
     for panel, places in ((None, COMMANDS), ("Research", RESEARCH)):
         known = command in COMMANDS or command in RESEARCH

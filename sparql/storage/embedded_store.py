@@ -33,6 +33,7 @@ from sparql.storage.database_reading import DatabaseReading
 from sparql.storage.disk_room import LEAST_ROOM, has_room, is_full, unwritable
 from sparql.storage.durability import Durability, GroupSync, LogFiles
 from sparql.storage.exact_update import write_exactly
+from sparql.storage.folder_format import check_format, mark_format
 from sparql.storage.following import Follower
 from sparql.storage.write_buffer import WriteBuffer, literal_characters
 
@@ -63,9 +64,12 @@ class EmbeddedStore(DatabaseReading):
         self._full = False
         """Whether the engine refuses writes because the disk was full."""
         self._buffer = WriteBuffer(self.write_out, _BUFFERED_BYTES)
+        if folder is not None:
+            check_format(folder)
         graph, self._revision = (pyoxigraph.Store(), 0) if folder is None else open_database(folder / "graph")
         super().__init__(graph, folder)
         if folder is not None:
+            mark_format(folder)
             self._checkpoints = CheckpointFolder(folder / "checkpoints", self._copy_to)
         self._stamped = revision_quad(self._revision)
         self.journal: ChangeLog | None = None
