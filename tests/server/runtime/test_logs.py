@@ -1,4 +1,4 @@
-"""Log lines are JSON (plain on a terminal), carry the request they belong to, and never what a client sent."""
+"""Log lines are JSON (plain on a terminal), carry the request they belong to, never what a client sent."""
 
 import io
 import json
