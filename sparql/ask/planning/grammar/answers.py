@@ -66,6 +66,10 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
             yield C.IN_KIND, of, 0.0
         case Question.WHERE:
             yield from _where(context, of)
+            around = context.related(PlaceLink(Place.CONTAINS), of.node)
+            if around is not None and of.head is Head.NAME:
+                # "the borough where X is"
+                yield C.NOUN, around, 0.1
         case Question.HOW_MANY:
             if of.head is not Head.NAME:
                 yield C.ANSWER, Count(of.node), 0.0 if of.head is Head.KIND else 0.4
@@ -189,6 +193,13 @@ def _each_listed(context: Context, question: Question, each: Noun) -> Iterator[M
     """ "List every museum in ...", "every" as "all" """
     if question is Question.LIST:
         yield C.ANSWER, List(each.node), 0.1
+
+
+@RULES.rule(C.ANSWER, C.AGGREGATE)
+def _counted_in_all(context: Context, answer: Any, aggregate: Aggregate) -> Iterator[Made]:
+    """ "How many bridges are there altogether?" """
+    if aggregate is Aggregate.SUM and isinstance(answer, Count):
+        yield C.ANSWER, answer, 0.0
 
 
 @RULES.rule(C.ANSWER, C.EACH)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.readings import Near as NearWord
-from sparql.ask.linking.readings import On, PropertyName, Word
+from sparql.ask.linking.readings import Neighbor, On, PropertyName, Word
 from sparql.ask.plan.nodes import (
     And,
     Compare,
@@ -283,6 +283,26 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
         yield C.NOUN, replace(of, plural=True), 0.2
     elif word is Word.AND and of.head is Head.RESTRICTION:
         yield C.OUT_AND, (word, of), 0.0
+
+
+@RULES.rule(C.NEIGHBOR, C.NOUN)
+def _neighbors(context: Context, word: Neighbor, of: Noun) -> Iterator[Made]:
+    """ "the neighbors of Queens" are boroughs, where nothing else is named"""
+    for touching in _related(context, PlaceLink(Place.TOUCHES), of):
+        yield C.NOUN, touching, 0.2
+        kinds = context.typing.kinds_of(of.node.entity) if isinstance(of.node, Named) else []
+        if len(kinds) == 1:
+            kind = Kind(kinds[0])
+            found = conjoin(Noun(kind, context.typing.of(kind), Head.KIND, plural=True), touching)
+            if found is not None:
+                yield C.NOUN, found, 0.0
+
+
+@RULES.rule(C.WORD, C.WITHOUT)
+def _and_without(context: Context, word: Word, without: Noun | PropertyName) -> Iterator[Made]:
+    """ "with a zoo but no stadium" """
+    if word is Word.AND:
+        yield C.WITHOUT, without, 0.0
 
 
 @RULES.rule(C.PLACE, C.OUT)
