@@ -358,9 +358,9 @@ class Patterns:
         return [*self.members(node, thing), f"{thing} {self.geometry()} {there} ."], there
 
     def is_few(self, node: Set) -> bool:
-        """Whether a set is found from a name or a place, and not by its class or values."""
+        """Whether a set is found from a place, and not by its class or values; a name needs no search."""
         match node:
-            case Named() | Top():
+            case Top():
                 return True
             case And(sets):
                 return any(map(self.is_few, sets))
@@ -369,9 +369,9 @@ class Patterns:
             case Minus(kept, _) | Lacking(kept, _):
                 return self.is_few(kept)
             case Related(PlaceLink(Place.WITHIN), to):
-                return self.is_few(to)
-            case Related(PropertyLink(term, False), to):
-                return term.iri in self.paths.places.inside and self.is_few(to)
+                return isinstance(to, Named) or self.is_few(to)
+            case Related(PropertyLink(term, False), to) if term.iri in self.paths.places.inside:
+                return isinstance(to, Named) or self.is_few(to)
         return False
 
     def _order(self, node: Set) -> int:
