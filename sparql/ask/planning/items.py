@@ -65,6 +65,7 @@ class Category(StrEnum):
     THINGS_AND = "things and"
     OUT_AND = "out and"
     BETWEEN = "between"
+    BETWEEN_TWO = "between two"  # between two things that are named
     THAN = "than"  # comparator and thing
     VALUES = "values"  # a quantity of a set
     FAR = "far"

@@ -12,7 +12,7 @@ from tests.sparql.ask.test_service import iris
 GRAPH = """
 c:east a t:Borough ; rdfs:label "Eastside" ; t:size 40 .
 c:isle a t:Region ; rdfs:label "Isle" ; t:size 8 .
-c:oak a t:Park ; rdfs:label "Oak Park" ; t:size 3.5 ; t:liesIn c:east ; t:designedBy c:bo ;
+c:oak a t:Park ; rdfs:label "Oak Park" ; t:size 3.5 ; t:liesIn c:east ; t:designedBy c:bo, c:ada ;
   t:completed "1880"^^xsd:gYear ; t:restored "1960"^^xsd:gYear .
 c:elm a t:Park ; rdfs:label "Elm Park" ; t:size 1.5 ; t:liesIn c:east ; t:designedBy c:ada ;
   t:completed "1921"^^xsd:gYear .
@@ -24,6 +24,9 @@ c:bo a t:Architect ; rdfs:label "Bo Lund" ; t:taughtBy c:ada .
 THINGS = [
     ("Which parks are in Eastside?", {"oak", "elm"}),
     ("Which parks did Bo Lund design?", {"oak", "fir"}),
+    ("Which parks were designed by Bo Lund and Ada Quill?", {"oak"}),
+    ("Which parks were designed by Bo Lund or Ada Quill?", {"oak", "elm", "fir"}),
+    ("Which parks are in Eastside and Isle?", {"oak", "elm", "fir"}),
     ("Which parks in Eastside were designed by Bo Lund?", {"oak"}),
     ("In which borough is Elm Park?", {"east"}),
     ("Which parks were designed by an architect taught by Ada Quill?", {"oak", "fir"}),
@@ -32,6 +35,7 @@ THINGS = [
     ("Which parks in Eastside were completed after 1900?", {"elm"}),
     ("Which parks were completed between 1900 and 1960?", {"elm", "fir"}),
     ("Which park is the second largest?", {"oak"}),
+    ("Between Oak Park and Elm Park, which is the older one?", {"oak"}),
     ("Which parks larger than 5 km2 are not in Eastside?", {"fir"}),
     ("Which parks are within 3 km of the Glass Museum?", {"green"}),
     ("Which museums are west of Green Park?", {"glass", "rail"}),
@@ -74,6 +78,23 @@ async def test_calculation_questions_give_the_number(
     result = await city_with(GRAPH).asker().ask(question)
     assert result.answer is not None, result.gaps
     assert expected in result.answer
+
+
+@pytest.mark.parametrize(
+    "question", ["What is between Oak Park and Elm Park?", "Which museums lie between Oak Park and Elm Park?"]
+)
+async def test_what_lies_between_two_things_is_not_answered_with_these(
+    city_with: Callable[[str], City], question: str
+) -> None:
+    result = await city_with(GRAPH).asker().ask(question)
+    assert result.answer is None
+    assert "between" in str(result.gaps[0]["message"])
+
+
+async def test_both_ends_of_a_relation_are_named_in_the_answer(city_with: Callable[[str], City]) -> None:
+    result = await city_with(GRAPH).asker().ask("Which parks were designed by Bo Lund and Ada Quill?")
+    assert result.answer is not None
+    assert "designed by Bo Lund and Ada Quill" in result.answer
 
 
 HONEST = [

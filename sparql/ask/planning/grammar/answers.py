@@ -56,7 +56,8 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
         return
     match question:
         case Question.WHICH | Question.LIST | Question.WHO:
-            if not isinstance(of.node, Named):
+            # What the question only names is no answer to it.
+            if of.head is not Head.NAME or not isinstance(of.node, Named | Or):
                 yield (
                     C.ANSWER,
                     List(of.node),
@@ -80,6 +81,13 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
                 yield C.FAR, of, 0.0
         case Question.HOW_LONG:
             yield C.ANSWER, Values(SizeOf(Size.LENGTH), of.node), 0.15
+
+
+@RULES.rule(C.QUESTION, C.BETWEEN_TWO)
+def _how_far_between(context: Context, question: Question, of: Noun) -> Iterator[Made]:
+    """ "How far is it between X and Y?" """
+    if question is Question.HOW_FAR:
+        yield C.ANSWER, Values(DistanceTo(of.pair[1]), of.pair[0]), 0.0
 
 
 def _where(context: Context, of: Noun) -> Iterator[Made]:

@@ -160,11 +160,16 @@ def _place(context: Context, place: Place, of: Noun) -> Iterator[Made]:
     if place is Place.WITHIN and isinstance(of.node, Compare):
         # "in France", where the country is a text.
         yield C.NOUN, of, 0.1
-    for made in _related(context, PlaceLink(place), of):
-        # "Through X and Y" is through both, "in X and Y" in either.
-        yield C.NOUN, made, 0.3 if _is_every(PlaceLink(place), of) else 0.0
-    if _is_every(PlaceLink(place), of):
-        for made in _related(context, PlaceLink(place), replace(of, both=True)):
+    yield from _linked(context, PlaceLink(place), of)
+
+
+def _linked(context: Context, link: Link, of: Noun) -> Iterator[Made]:
+    """Things linked to a set: "through X and Y" is through both, "in X and Y" in either."""
+    every = _is_every(link, of)
+    for made in _related(context, link, of):
+        yield C.NOUN, made, 0.3 if every else 0.0
+    if every:
+        for made in _related(context, link, replace(of, both=True)):
             yield C.NOUN, made, 0.0
 
 
@@ -174,7 +179,7 @@ def _is_every(link: Link, of: Noun) -> bool:
         return False
     if of.head is Head.KIND:
         return link == PlaceLink(Place.CONTAINS) or isinstance(link, PropertyLink)
-    return link in (PlaceLink(Place.OVERLAPS), PlaceLink(Place.TOUCHES))
+    return link in (PlaceLink(Place.OVERLAPS), PlaceLink(Place.TOUCHES)) or isinstance(link, PropertyLink)
 
 
 @RULES.rule(C.NOUN, C.PLACE)
@@ -232,8 +237,8 @@ def _property_of(context: Context, named: tuple[PropertyName, bool], of: Noun) -
         return
     for inverse in (False, True):
         cost = (0.0 if inverse is is_noun else _AGAINST) + context.quantities.unrecorded(name.term.iri)
-        for made in _related(context, PropertyLink(name.term, inverse), of):
-            yield C.NOUN, made, cost
+        for category, made, more in _linked(context, PropertyLink(name.term, inverse), of):
+            yield category, made, cost + more
 
 
 @RULES.rule(C.NOUN, C.PROPERTY)
@@ -273,7 +278,7 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
         yield C.NOUN, of, 0.05
         yield C.ALL, of, 0.0
     elif word is Word.BETWEEN and len(of.pair) == 2 and of.head is Head.NAME:
-        yield C.NOUN, of, 0.1
+        yield C.BETWEEN_TWO, of, 0.1
     elif word is Word.OR and len(of.pair) > 1:
         yield C.NOUN, of, 0.0
     elif word is Word.WITHOUT and of.head is not Head.RESTRICTION:
