@@ -72,6 +72,8 @@ _SIDES: Final = {
     "west": (NamedNode(f"{_GEOF}maxX"), "<", NamedNode(f"{_GEOF}minX")),
 }
 _SIGNS: Final = {Op.LESS: "<", Op.AT_MOST: "<=", Op.EQUAL: "=", Op.AT_LEAST: ">=", Op.MORE: ">"}
+# Measured of geometries, which takes long and is never equal: they are sorted and not compared with the best.
+_MEASURED: Final = (DistanceTo, SizeOf, Position)
 _OPERATIONS: Final = {
     Operation.PLUS: "+", Operation.MINUS: "-", Operation.TIMES: "*", Operation.PER: "/"
 }  # fmt: skip
@@ -301,7 +303,7 @@ class Patterns:
         return [inner, *left, f"FILTER({test})", *different]
 
     def _top(self, node: Top, var: str) -> list[str]:
-        if node.count == 1 and node.first == 1 and not isinstance(node.quantity, DistanceTo | SizeOf):
+        if node.count == 1 and node.first == 1 and not isinstance(node.quantity, _MEASURED):
             return [f"{{ SELECT DISTINCT {var} WHERE {self._block(self._ahead(node, var))} }}"]
         value = self.variables.name("value")
         inner = self.per_member(node.set, node.quantity, var, value, most=node.most)
@@ -315,9 +317,14 @@ class Patterns:
         if isinstance(node.quantity, ValueOf) and node.quantity.measured is None:
             few = self.is_few(node.set)
             lines, value = self.value(node.quantity, var, few=few)
-            body = [*self.members(node.set, var), *lines]
-            first = f"{{ SELECT ({function}({value}) AS {best}) WHERE {self._block(body)} }}"
-            return [first, *body, f"FILTER({value} = {best})"]
+            members = self.members(node.set, var)
+            first = f"{{ SELECT ({function}({value}) AS {best}) WHERE {self._block([*members, *lines])} }}"
+            if few:
+                return [first, *members, *lines, f"FILTER({value} = {best})"]
+            # The things that have the value are few: what they are is looked up for these alone. A subquery makes
+            # sure of that, since a store is free to order filters.
+            found = f"{{ SELECT DISTINCT {var} WHERE {{ {first} {' '.join(lines)} FILTER({value} = {best}) }} }}"
+            return [found, *self.members(node.set, var, few=True)]
         value = self.variables.name("value")
         inner = self.per_member(node.set, node.quantity, var, value, most=node.most)
         return [
