@@ -31,6 +31,7 @@ from sparql.ask.plan.nodes import (
     Named,
     Near,
     Operation,
+    Or,
     PlaceLink,
     Plan,
     Position,
@@ -199,6 +200,9 @@ class AnswerWriter:
 
     def _part_claim(self, part: Set, shown: Shown, *, holds: bool) -> str:
         match part:
+            case Kind():
+                words = phrase(part, one=True)
+                return f"is {'' if holds else 'not '}a{'n' if words[:1] in 'aeiou' else ''} {words}"
             case Related(PlaceLink(place), to):
                 return place_words(place, phrase(to), holds=holds)
             case CompareTo(quantity, op, Named(entity)):
@@ -302,6 +306,10 @@ def _listed(node: Set, query: Query, labels: Sequence[str]) -> str:
     if top is not None and all(isinstance(part, Top | Kind) for part in parts):
         node = top
         verb = "is" if len(labels) == 1 else "are" if top.count > 1 else "are equal: each is"
+        if isinstance(top.set, Or) and all(isinstance(one, Named) for one in top.set.sets):
+            of = enumerate_labels([phrase(one) for one in top.set.sets])
+            words = phrase(top).removesuffix(phrase(top.set)).removesuffix(" of ")
+            return f"Of {of}, {enumerate_labels(labels)} {verb} {words}."
         return f"{enumerate_labels(labels)} {verb} {phrase(node)}."
     if isinstance(node, Related | Near | SideOf):
         words = _headless(node)

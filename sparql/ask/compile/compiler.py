@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from pyoxigraph import NamedNode
+
 from ontology import Schema
 from sparql.ask.compile.paths import Paths
 from sparql.ask.compile.patterns import NAMES, Patterns
@@ -75,11 +77,21 @@ _AGGREGATES: Final = {
 
 
 class Compiler:
-    """Compiles checked plans over one ontology; `limit` is the most rows that a list may have."""
+    """Compiles checked plans over one ontology; `limit` is the most rows that a list may have.
 
-    def __init__(self, schema: Schema, places: StatedPlaces | None = None, *, limit: int = 1000) -> None:
+    `used` says whether the graph has statements of a property.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        places: StatedPlaces | None = None,
+        *,
+        limit: int = 1000,
+        used: Callable[[NamedNode], bool] = lambda _: True,
+    ) -> None:
         self._schema = schema
-        self._paths = Paths(schema, places or StatedPlaces.of(schema))
+        self._paths = Paths(schema, places or StatedPlaces.of(schema), used)
         self._limit = limit
 
     def compile(self, plan: Plan, kind: Callable[[Quantity], QuantityKind]) -> Query:
