@@ -24,7 +24,7 @@ _INVERSE: Final = {Place.WITHIN: Place.CONTAINS, Place.CONTAINS: Place.WITHIN}
 class Paths:
     """Writes links as property paths over one ontology.
 
-    `used` says whether the graph has statements of a property. Of the many properties that state a location only
+    `used` says whether the graph has statements of a property. Of the properties that state a location only
     those are written that it has: a repeated path looks each of them up at every step.
     """
 

@@ -321,9 +321,11 @@ class Patterns:
             first = f"{{ SELECT ({function}({value}) AS {best}) WHERE {self._block([*members, *lines])} }}"
             if few:
                 return [first, *members, *lines, f"FILTER({value} = {best})"]
-            # The things that have the value are few: what they are is looked up for these alone. A subquery makes
+            # The things with the value are few: what they are is looked up for these alone. A subquery makes
             # sure of that, since a store is free to order filters.
-            found = f"{{ SELECT DISTINCT {var} WHERE {{ {first} {' '.join(lines)} FILTER({value} = {best}) }} }}"
+            found = (
+                f"{{ SELECT DISTINCT {var} WHERE {{ {first} {' '.join(lines)} FILTER({value} = {best}) }} }}"
+            )
             return [found, *self.members(node.set, var, few=True)]
         value = self.variables.name("value")
         inner = self.per_member(node.set, node.quantity, var, value, most=node.most)

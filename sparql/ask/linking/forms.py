@@ -20,6 +20,9 @@ ASKING: Final = frozenset("what which who whom where when how".split())  # noqa:
 AUXILIARIES: Final = frozenset("is are was were do does did has have had can could will would".split())  # noqa: SIM905
 BEFORE: Final = frozenset("in of to on at by from through for with within inside near into".split())  # noqa: SIM905
 _DEGREES: Final = ("er", "est")
+_MODALS: Final = tuple(
+    (word,) for word in ["can", "could", "would", "will", "may", "might", "should", "do", "does"]
+)
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,10 @@ def _without_fillers(tokens: Sequence[Token], fillers: Sequence[tuple[str, ...]]
     n = 0
     while n < len(tokens):
         rest = tuple(token.text for token in tokens[n:])
+        doing = _doing(rest) if n else 0
+        if doing and n + doing < len(tokens):
+            n += doing
+            continue
         found = next((p for p in fillers if rest[: len(p)] == p and len(tokens) > len(p)), None)
         if found is not None and not (len(found) == 1 and tokens[n].capital and n):
             n += len(found)
@@ -99,6 +106,22 @@ def _without_fillers(tokens: Sequence[Token], fillers: Sequence[tuple[str, ...]]
         else:
             yield tokens[n]
             n += 1
+
+
+def _doing(texts: Sequence[str]) -> int:
+    """Return how many words say what people do with places: "can you visit", "that I could walk to"."""
+    phrases = _phrases()
+    start = 1 if texts[:1] in (("that",), ("which",)) else 0
+    for first, second in ((_MODALS, phrases["people"]), (phrases["people"], _MODALS)):
+        end = start
+        for listed in (first, second, phrases["doing"]):
+            found = next((p for p in listed if texts[end : end + len(p)] == p), None)
+            if found is None:
+                break
+            end += len(found)
+        else:
+            return end
+    return 0
 
 
 def _stands_for_thing(tokens: Sequence[Token], n: int) -> bool:

@@ -113,6 +113,14 @@ def _two_bounds(context: Context, one: Bound, other: Bound) -> Iterator[Made]:
         yield C.BOUND, replace(one, tests=one.tests + other.tests), 0.0
 
 
+@RULES.rule(C.BOUND, C.BOUND)
+def _bound_and_bound(context: Context, one: Bound, other: Bound) -> Iterator[Made]:
+    """ "neither before 1910 nor after 1940" """
+    if one.dated:
+        for category, made, cost in _two_bounds(context, one, other):
+            yield category, made, cost + 0.2
+
+
 @RULES.rule(C.VALUE, C.ADJECTIVE)
 def _value_adjective(context: Context, value: Number | DateValue, adjective: Adjective) -> Iterator[Made]:
     if isinstance(value, Number) and value.unit:
