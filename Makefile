@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clean
+.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clients clean
 
 setup: $(VENV)/.installed
 
@@ -49,6 +49,16 @@ test-page: setup web/node_modules/.package-lock.json
 # Against a real Virtuoso as well, which must be installed (Debian: virtuoso-opensource-7-bin).
 test-remote: setup
 	$(BIN)/python -m pytest -m slow tests/sparql/remote tests/server/runtime/test_remote_store.py
+
+# The clients that people use, in an environment of their own (Node 20 or later; GDAL, QGIS and roqet if installed).
+clients: setup clients/tried/.venv/.installed
+	$(BIN)/python -m clients.matrix --write docs/clients.md
+
+clients/tried/.venv/.installed: clients/tried/requirements.txt clients/tried/package.json
+	$(PYTHON) -m venv clients/tried/.venv
+	clients/tried/.venv/bin/pip install --quiet --disable-pip-version-check --requirement clients/tried/requirements.txt
+	cd clients/tried && npm install --no-audit --no-fund --no-package-lock --silent
+	touch $@
 
 # New cases for the property tests; the everyday run repeats the same ones.
 search: setup

@@ -15,14 +15,15 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from curation.decision_history import DecisionHistory, PastDecision, effect_quads
 from curation.review import ReviewQueue
-from curation.review_item import ReviewItem, State, item_iri, quad
+from curation.review_item import BY_RULES, ReviewItem, State, item_iri, quad
 from curation.withdrawal import Withdrawal, Withdrawals
 from ontology import Schema
 from shapes.errors import DecisionSettled, ReasonNeeded, ReviewItemDecided
 from shapes.gate.known_terms import unknown_terms
 from sparql.model.change import Change, Origin, Rejection, Statement, Verdict, Violation
+from sparql.model.support import quad_of
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import PROV, PROVENANCE, RDF, RDFS, REVIEW, UKG, XSD
+from sparql.model.vocabulary import ASSERTED, PROV, PROVENANCE, RDF, RDFS, REVIEW, UKG, XSD
 from sparql.provenance.evidence import EvidenceReader, Piece
 from sparql.provenance.records import RECORD, digest, evidence_iri, evidence_quads
 from sparql.writing.writer import Writer
@@ -112,6 +113,7 @@ class Decisions:
 
         def build() -> Change:
             act.choose(items, (State.OPEN,), "accept")
+            act.refuse_silent_exceptions(statements is not None)
             proposed = {
                 item.iri: tuple(statements) if statements is not None else (_statement(item),)
                 for item in act.items
@@ -137,7 +139,7 @@ class Decisions:
         return self._carry_out(act, build)
 
     def reject(self, items: Sequence[NamedNode], by: Reviewer, *, reason: str) -> Outcome:
-        """Reject the statements of open items; one with only a warning is deleted from the graph.
+        """Reject the statements of open items; one that is in the graph is deleted from it.
 
         From then on the same statement is refused from every source, until the item is reopened. Raises
         `ReviewItemUnknown`, `ReasonNeeded` and, for a single item, `ReviewItemDecided`.
@@ -229,6 +231,7 @@ class _Deciding:
         self._proposed: dict[NamedNode, tuple[Statement, ...]] = {}
         self._planned = Withdrawal()
         self._withdrawn: list[tuple[NamedNode, NamedNode]] = []
+        self._deleted: set[Triple] = set()
         self._restored: list[tuple[ReviewItem, NamedNode]] = []
         self._again: dict[NamedNode, ReviewItem] = {}
         self._done: tuple[NamedNode, ...] = ()
@@ -236,6 +239,7 @@ class _Deciding:
     def choose(self, names: Sequence[NamedNode], allowed: Collection[State], verb: str) -> None:
         """Read the items of the decision, leaving out those in a state that does not allow it."""
         self.items, self._unchanged, self._withdrawn = [], {}, []
+        self._deleted = set()
         for name in dict.fromkeys(names):
             item = self._parent._review.get(name)
             if item.state in allowed:
@@ -244,6 +248,11 @@ class _Deciding:
                 raise ReviewItemDecided(item.identifier, item.state.value, verb)
             else:
                 self._unchanged[name] = item.state
+
+    def refuse_silent_exceptions(self, corrected: bool) -> None:
+        """Raises `ReasonNeeded` where a statement would stay against the rules in force without a reason."""
+        if self._reason is None and not corrected and any(item.is_of_rules for item in self.items):
+            raise ReasonNeeded("An exception to the rules in force")
 
     def choose_latest(self, past: PastDecision) -> None:
         """Read the items on which a decision is the last one. Raises `DecisionSettled`."""
@@ -267,7 +276,7 @@ class _Deciding:
                 self._again[item.iri] = item
         chosen = {item.iri for item in self.items}
         for name, run in past.withdrawn:
-            if not any(parent._evidence.quads(run)):
+            if not run.value.startswith(BY_RULES) and not any(parent._evidence.quads(run)):
                 continue  # Its document was removed since.
             for item in review.items([name]) if name not in self._unchanged else ():
                 if item.iri in chosen or item.state is State.OPEN:
@@ -278,11 +287,14 @@ class _Deciding:
         self._planned = Withdrawal(evidence=frozenset(evidence))
         self._proposed = {item.iri: (_statement(item),) for item, _ in self._restored}
         gone = {piece.triple for piece in evidence}
+        from_texts = any(not run.value.startswith(BY_RULES) for _, run in self._restored)
         return Change(
             additions=tuple({item.triple: _statement(item) for item, _ in self._restored}.values()),
             withdrawals=frozenset(t for t in gone if parent._evidence.about(t) <= evidence),
-            origin=Origin.EXTRACTED,
+            origin=Origin.EXTRACTED if from_texts else Origin.ASSERTED,
             partial=True,
+            # What new rules found in the graph was against them there, and is again.
+            judged=all(item.is_of_rules for item, _ in self._restored),
             record=self._record_restored,
             retract=self._retract_restored,
         )
@@ -301,6 +313,7 @@ class _Deciding:
         gone = {piece.triple for piece in corrected}
         return Change(
             additions=tuple(s for t, s in statements.items() if t not in refused),
+            removals=frozenset(self._deleted),
             withdrawals=frozenset(t for t in gone if about.about(t) <= corrected),
             origin=Origin.EXTRACTED,
             partial=not whole,
@@ -312,11 +325,12 @@ class _Deciding:
     def withdrawing(self, evidence: Iterable[Piece]) -> Change:
         """The change that withdraws evidence and settles all chosen items."""
         self._planned = self._parent._withdrawals.plan(
-            set(evidence), ignoring=[item.iri for item in self.items]
+            set(evidence), ignoring=[item.iri for item in self.items], deleted=self._deleted
         )
         change = self._planned.change
         return Change(
             additions=change.additions,
+            removals=frozenset(self._deleted),
             withdrawals=change.withdrawals,
             origin=change.origin,
             partial=True,
@@ -344,7 +358,7 @@ class _Deciding:
             revived=tuple(item.triple for item in self._planned.revived),
             revision=verdict.revision,
             added=tuple(statement.triple for statement in verdict.accepted),
-            withdrawn=tuple(sorted(change.withdrawals, key=str)),
+            withdrawn=tuple(sorted(change.withdrawals | change.removals, key=str)),
         )
 
     def _unknown(self, triple: Triple) -> tuple[Violation, ...]:
@@ -407,7 +421,10 @@ class _Deciding:
         accepted = {statement.triple for statement in verdict.accepted}
         for item, run in self._restored:
             if item.triple in accepted:
-                yield from evidence_quads(run, item.triple, item.support)
+                if run.value.startswith(BY_RULES):
+                    yield quad_of(item.triple, ASSERTED)
+                else:
+                    yield from evidence_quads(run, item.triple, item.support)
                 if item.iri not in self._done:
                     yield quad(item.iri, UKG.status, State.SUPERSEDED.node)
         for iri in self._again:
@@ -424,8 +441,16 @@ class _Deciding:
         yield from self._parent._evidence.leaving(self._planned.evidence)
 
     def _evidence_leaving(self, item: ReviewItem) -> set[Piece]:
-        """The evidence of an item that the decision withdraws; the undo needs to know of it."""
+        """The evidence of an item that the decision withdraws; the undo needs to know of it.
+
+        Where new rules found the statement in the graph, that is all of it, and the statement itself.
+        """
         found = self._parent.evidence_of(item)
+        if item.is_of_rules:
+            found = self._parent._evidence.about(item.triple)
+            if self._parent._withdrawals.is_asserted(item.triple):
+                self._deleted.add(item.triple)
+                self._withdrawn.append((item.iri, item.origin.run))
         runs = {self._parent._evidence.run_of(piece.reifier) for piece in found}
         self._withdrawn += [(item.iri, run) for run in sorted(filter(None, runs), key=str)]
         return found

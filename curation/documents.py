@@ -14,7 +14,6 @@ from curation.review_item import ReviewItem, State
 from curation.withdrawal import Withdrawal, Withdrawals
 from shapes.errors import DocumentRemoved, DocumentUnknown
 from sparql.model.change import Change, Verdict
-from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DCTERMS, PROV, PROVENANCE, RDF, RDFS, UKG, XSD
 from sparql.provenance.evidence import Evidence, EvidenceReader, Piece, first
@@ -97,24 +96,17 @@ class Documents:
 
     def find(self, *, source: str | None = None, text: str | None = None) -> list[NamedNode]:
         """Documents, newest first; `source` must be equal, `text` be contained."""
-        started: dict[Term, str] = {}
-        for quad in self._all(PROV.startedAtTime):
-            if isinstance(quad.object, Literal):
-                started[quad.subject] = quad.object.value
-        last: dict[Term, str] = {}
-        for quad in self._all(PROV.used):
-            last[quad.object] = max(last.get(quad.object, ""), started.get(quad.subject, ""))
-        found = [
-            quad.subject
-            for quad in self._store.match_quads(None, RDF.type, UKG.Document, PROVENANCE)
-            if isinstance(quad.subject, NamedNode)
-        ]
+        named = self._subjects(RDF.type, UKG.Document)
         if source is not None:
-            found = [iri for iri in found if source in self._texts(iri, DCTERMS.source)]
+            named = [
+                iri
+                for iri in self._subjects(DCTERMS.source, Literal(source))
+                if self._store.contains(Quad(iri, RDF.type, UKG.Document, PROVENANCE))
+            ]
         if text is not None:
             folded = text.casefold()
-            found = [iri for iri in found if any(folded in t.casefold() for t in self._texts(iri, UKG.text))]
-        return sorted(found, key=lambda iri: (last.get(iri, ""), iri.value), reverse=True)
+            named = [iri for iri in named if any(folded in t.casefold() for t in self._texts(iri, UKG.text))]
+        return sorted(named, key=lambda iri: (self._last_posted(iri), iri.value), reverse=True)
 
     def get(self, iri: NamedNode) -> StoredDocument:
         """One document. Raises `DocumentUnknown` and `DocumentRemoved`."""
@@ -194,8 +186,14 @@ class Documents:
         quads = self._store.match_quads(iri, predicate, None, PROVENANCE)
         return {quad.object.value for quad in quads if isinstance(quad.object, Literal)}
 
-    def _all(self, predicate: NamedNode) -> Iterator[Quad]:
-        return self._store.match_quads(None, predicate, None, PROVENANCE)
+    def _last_posted(self, iri: NamedNode) -> str:
+        """When the last run over a document began, as xsd:dateTime; empty for one without runs."""
+        runs = self._evidence.runs_over(iri)
+        return max((text for run in runs for text in self._texts(run, PROV.startedAtTime)), default="")
+
+    def _subjects(self, predicate: NamedNode, value: NamedNode | Literal) -> list[NamedNode]:
+        quads = self._store.match_quads(None, predicate, value, PROVENANCE)
+        return [quad.subject for quad in quads if isinstance(quad.subject, NamedNode)]
 
 
 class _Removing:

@@ -97,12 +97,19 @@ class ReviewItem:
         return self.iri.value.removeprefix(PREFIX)
 
     @property
+    def is_of_rules(self) -> bool:
+        """Whether it waits because new rules refuse a statement of the graph, and not because of a text."""
+        return self.run is not None and self.run.value.startswith(BY_RULES)
+
+    @property
     def origin(self) -> RunOrigin:
         """Its origin."""
         return RunOrigin(self.run or self.iri, self.document, self.source)
 
 
 PREFIX = RECORD.term("review/").value
+BY_RULES = RECORD.term("rules/").value
+"""The start of the runs of items that a switch of rules queues."""
 
 
 def item_iri(triple: Triple, origin: RunOrigin) -> NamedNode:

@@ -9,14 +9,26 @@ withdrawn statement are tried again.
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from pyoxigraph import BlankNode, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
 
 from curation.review import ReviewQueue
 from curation.review_item import ReviewItem, RunOrigin, State
 from sparql.model.change import Change, Delta, Origin, Rejection, Selection, Statement
 from sparql.model.source import Overlay, Term
+from sparql.model.support import quad_of
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import ASSERTED, DERIVED, EXTRACTED, ONTOLOGY, RDF, REVIEW, SH, UKG
+from sparql.model.vocabulary import (
+    ASSERTED,
+    DEFAULT,
+    DERIVED,
+    EXTRACTED,
+    INFERRED,
+    ONTOLOGY,
+    RDF,
+    REVIEW,
+    SH,
+    UKG,
+)
 from sparql.provenance.evidence import Evidence, EvidenceReader, Piece
 from sparql.provenance.records import evidence_quads
 from sparql.writing.writer import Writer
@@ -59,12 +71,21 @@ class Withdrawals:
         self._review = review
         self._evidence = EvidenceReader(store)
 
-    def plan(self, evidence: Collection[Piece], *, ignoring: Collection[NamedNode] = ()) -> Withdrawal:
-        """What is deleted with this evidence; `ignoring` are review items that are deleted as well."""
+    def plan(
+        self,
+        evidence: Collection[Piece],
+        *,
+        ignoring: Collection[NamedNode] = (),
+        deleted: Collection[Triple] = (),
+    ) -> Withdrawal:
+        """What is deleted with this evidence; `ignoring` are review items that are deleted as well.
+
+        `deleted` are statements that are deleted whatever supports them.
+        """
         gone = frozenset(evidence)
         triples = {piece.triple for piece in gone}
         unsupported = frozenset(t for t in triples if self._evidence.about(t) <= gone)
-        removed = frozenset(triple for triple in unsupported if self._rests_on_texts(triple))
+        removed = frozenset(triple for triple in unsupported if self._rests_on_texts(triple)).union(deleted)
         fallen = self._fallen(removed, gone)
         out = removed | {rejection.statement.triple for rejection, _ in fallen}
         revived = self._revived(out, frozenset(ignoring))
@@ -199,13 +220,18 @@ class Withdrawals:
             if quad.predicate != RDF.type:
                 yield quad.triple
 
+    def is_asserted(self, triple: Triple) -> bool:
+        """Whether a client or a file stated a triple of the graph, so that it can be deleted as such."""
+        if not self._is_in(triple, DEFAULT) or self._is_in(triple, DERIVED, ONTOLOGY, INFERRED):
+            return False
+        return self._is_in(triple, ASSERTED) or not self._is_in(triple, EXTRACTED)
+
     def _rests_on_texts(self, triple: Triple) -> bool:
         """Whether only texts support a triple."""
+        return self._is_in(triple, EXTRACTED) and not self._is_in(triple, ASSERTED, DERIVED, ONTOLOGY)
 
-        def held(graph: NamedNode) -> bool:
-            return self._store.contains(Quad(triple.subject, triple.predicate, triple.object, graph))
-
-        return held(EXTRACTED) and not any(held(graph) for graph in (ASSERTED, DERIVED, ONTOLOGY))
+    def _is_in(self, triple: Triple, *graphs: DefaultGraph | NamedNode) -> bool:
+        return any(self._store.contains(quad_of(triple, graph)) for graph in graphs)
 
 
 def _nodes(triples: Iterable[Triple]) -> set[NamedNode | BlankNode]:

@@ -21,7 +21,7 @@ from ontology.errors import (
     OntologyUnreadable,
 )
 
-__all__ = ["SUFFIXES", "OntologyFile", "line_of", "read_file", "read_folder"]
+__all__ = ["SUFFIXES", "OntologyFile", "imports_of", "line_of", "names_of", "read_file", "read_folder"]
 
 SUFFIXES = (".ttl", ".owl", ".rdf", ".nt")
 _NAME = re.compile(r'<[^<>"\s]*>|"[^"\s]*"|(?<![\w-])(?:[\w-]+(?:\.[\w-]+)*)?:[\w.%-]*')
@@ -108,10 +108,10 @@ def _with_imports(
     files: list[OntologyFile], catalog: Catalog, problems: list[OntologyError]
 ) -> list[OntologyFile]:
     """The files, followed by those that they import through the catalog, directly or indirectly."""
-    known = {name for file in files for name in _own_names(file)}
+    known = {name for file in files for name in names_of(file)}
     paths = {file.path.resolve() for file in files}
     for file in files:
-        for iri in _imports(file):
+        for iri in imports_of(file):
             if iri.value.rstrip("#/") in known:
                 continue
             entry = catalog.find(iri.value)
@@ -125,19 +125,20 @@ def _with_imports(
                 except OntologyError as error:
                     problems.append(error)
                 else:
-                    known |= _own_names(imported)
+                    known |= names_of(imported)
                     files.append(imported)
     return files
 
 
-def _own_names(file: OntologyFile) -> set[str]:
+def names_of(file: OntologyFile) -> set[str]:
     """The IRI of the file's ontology and that of its version."""
     own = {t.subject for t in file.triples if t.predicate == v.TYPE and t.object == v.ONTOLOGY}
     versions = {t.object for t in file.triples if t.predicate == v.VERSION_IRI}
     return {iri.value.rstrip("#/") for iri in own | versions if isinstance(iri, NamedNode)}
 
 
-def _imports(file: OntologyFile) -> list[NamedNode]:
+def imports_of(file: OntologyFile) -> list[NamedNode]:
+    """The ontologies that a file imports, in order."""
     found = [t.object for t in file.triples if t.predicate == v.IMPORTS]
     return [iri for iri in dict.fromkeys(found) if isinstance(iri, NamedNode)]
 

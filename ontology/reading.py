@@ -18,6 +18,7 @@ _KINDS = {
     v.DATATYPE_PROPERTY: PropertyKind.DATATYPE,
     v.ANNOTATION_PROPERTY: PropertyKind.ANNOTATION,
 }
+_DESCRIBING = (v.LABEL, v.PREFERRED_LABEL, v.DEFINITION, v.COMMENT)
 _OBJECT_ONLY = (v.SYMMETRIC, v.TRANSITIVE)
 
 
@@ -116,17 +117,27 @@ def _inverses(graph: Graph) -> dict[NamedNode, NamedNode]:
 
 
 def _borrowed(graph: Graph, terms: Collection[NamedNode]) -> set[NamedNode]:
-    """The terms that rdfs:isDefinedBy assigns to an ontology which is not loaded.
+    """The terms of another vocabulary that is not loaded, which rdfs:isDefinedBy names.
 
-    None where that applies to all of them: then the file is the vocabulary itself.
+    A term with an IRI of a loaded ontology is the file's own, even where rdfs:isDefinedBy names a page about
+    it, as in DCAT; so is one that the file describes, unless its IRI is of what rdfs:isDefinedBy names. None
+    where all of them are of another vocabulary: then the file is the vocabulary itself.
     """
     loaded = {iri.value.rstrip("#/") for iri in graph.instances(v.ONTOLOGY)}
     found: set[NamedNode] = set()
     for term in terms:
-        sources = [source for source in graph.objects(term, v.DEFINED_BY) if isinstance(source, NamedNode)]
-        if sources and not any(source.value.rstrip("#/") in loaded for source in sources):
+        stated = [source for source in graph.objects(term, v.DEFINED_BY) if isinstance(source, NamedNode)]
+        sources = {source.value.rstrip("#/") for source in stated}
+        if not sources or sources & loaded or _is_in(term, loaded):
+            continue
+        if _is_in(term, sources) or not graph.objects(term, *_DESCRIBING):
             found.add(term)
     return found if len(found) < len(terms) else set()
+
+
+def _is_in(term: NamedNode, namespaces: Collection[str]) -> bool:
+    """Whether the IRI of a term goes on from one of these."""
+    return any(term.value.startswith((one + "#", one + "/")) for one in namespaces)
 
 
 def _by_language(labels: list[Literal]) -> list[Literal]:

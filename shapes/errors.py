@@ -7,7 +7,7 @@ ShapesError
 ├── ReviewItemDecided    a decision on an item that is not open for it
 ├── DecisionUnknown
 ├── DecisionSettled      an undo of a decision whose items were all decided again, or are gone
-├── ReasonNeeded         a rejection without a reason
+├── ReasonNeeded         a rejection or an exception without a reason
 ├── ProposalUnknown
 ├── ProposalDecided      a decision on a proposal that is not open for it
 ├── TermNotDeclared      a proposal accepted as a term that the ontology does not have
@@ -119,10 +119,10 @@ class TermNotDeclared(ShapesError):
 
 
 class ReasonNeeded(ShapesError):
-    """A rejection without a reason, which the next person would need."""
+    """A decision without a reason, which the next person would need."""
 
-    def __init__(self) -> None:
-        super().__init__("A rejection needs a reason that is not blank.")
+    def __init__(self, decision: str = "A rejection") -> None:
+        super().__init__(f"{decision} needs a reason that is not blank.")
 
 
 class DocumentUnknown(ShapesError):

@@ -93,11 +93,16 @@ def _read(path: Path) -> bytes:
 def _parse(path: Path, content: bytes, number: int, graph: rdflib.Graph) -> OntologyFile:
     triples = []
     graph_triples = []
+    # Most terms occur often, and to make one of rdflib is dear.
+    made: dict[Term, rdflib.term.Node | None] = {}
     try:
         parsed = pyoxigraph.parse(content, format=FORMATS[path.suffix], base_iri=path.resolve().as_uri())
         for quad in parsed:
             triples.append(quad.triple)
-            nodes = tuple(to_rdflib(_scoped(term, number)) for term in quad.triple)
+            for term in quad.triple:
+                if term not in made:
+                    made[term] = to_rdflib(_scoped(term, number))
+            nodes = tuple(made[term] for term in quad.triple)
             if None not in nodes:
                 graph_triples.append(nodes)
     except (SyntaxError, ValueError) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from statistics import median
+from statistics import quantiles
 
 from benchmarks.soaking.readings import Process, Reading
 from benchmarks.soaking.record import Record
@@ -42,12 +42,21 @@ def problems(
 
 
 def growth(warm: Sequence[Reading], role: str, measure: Callable[[Process], float]) -> tuple[float, float]:
-    """The median of a role's processes together at the beginning of the readings, and at their end."""
+    """What a role's processes keep at the beginning of the readings, and at their end.
+
+    The lower quartile: a process that runs large queries right now has more, and how often it does depends on
+    the load of the machine.
+    """
     size = max(1, int(len(warm) * _WINDOW))
-    return (
-        median(_total(reading, role, measure) for reading in warm[:size]),
-        median(_total(reading, role, measure) for reading in warm[-size:]),
+    first, last = (
+        _lower_quartile([_total(reading, role, measure) for reading in part])
+        for part in (warm[:size], warm[-size:])
     )
+    return first, last
+
+
+def _lower_quartile(values: Sequence[float]) -> float:
+    return quantiles(values, n=4, method="inclusive")[0] if len(values) > 1 else values[0]
 
 
 def roles(readings: Sequence[Reading]) -> list[str]:
@@ -56,10 +65,10 @@ def roles(readings: Sequence[Reading]) -> list[str]:
 
 
 def needed(fresh: Sequence[Reading], role: str) -> float:
-    """What new processes of this role hold in MB, the median; 0 where none is new."""
+    """What new processes of this role hold in MB; 0 where none is new."""
     if role not in REPLACED or not fresh:
         return 0.0
-    return median(_total(reading, role, lambda process: process.rss_mb) for reading in fresh)
+    return _lower_quartile([_total(reading, role, lambda process: process.rss_mb) for reading in fresh])
 
 
 def _growth(warm: Sequence[Reading], fresh: Sequence[Reading]) -> Iterator[str]:

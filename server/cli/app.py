@@ -24,9 +24,10 @@ COMMANDS: Final = {
     "optimize": "server.cli.commands_storage:optimize",
     "relate": "server.cli.commands_relate:relate",
     "infer": "server.cli.commands_infer:infer",
-    "check": "server.cli.commands_rules:check_files",
-    "impact": "server.cli.commands_rules:impact",
-    "shapes": "server.cli.commands_rules:shapes_made",
+    "check": "server.cli.rules.commands_rules:check_files",
+    "impact": "server.cli.rules.commands_rules:impact",
+    "shapes": "server.cli.rules.commands_rules:shapes_made",
+    "ontology": "server.cli.rules.commands_ontology:ontology_app",
     "review": "server.cli.curation.commands_review:review_app",
     "held": "server.cli.curation.commands_held:held_app",
     "gaps": "server.cli.curation.commands_gaps:gaps_app",
@@ -56,7 +57,7 @@ def command_line(command: str | None = None) -> typer.Typer:
 
     A module is imported with its commands only: all together take longer than most of them run.
     """
-    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
     app.callback()(options)
     for panel, places in ((None, COMMANDS), ("Research", RESEARCH)):
         known = command in COMMANDS or command in RESEARCH

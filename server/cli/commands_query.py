@@ -10,11 +10,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from curation.exceptions import Exceptions
+from curation.review_item import Decided
 from server.cli.invocation import finish, on_either, on_folder, settings_of, text_or_file
 from server.cli.options import AsJson, Config, Data, ModelUrl, ShapesFolder
 from server.cli.output import print_json, stderr
 from server.cli.running_server import RunningServer
 from server.runtime.context import Services
+from sparql.model.change import Violation
 from sparql.model.options import Options
 from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS
 from sparql.protocol.negotiation import choose_by_name
@@ -170,27 +173,32 @@ def _print_answer(answer: dict[str, Any], as_json: bool) -> int:
 
 
 async def _validate(services: Services, as_json: bool) -> int:
-    """Print every validation result of the whole graph; 1 when something violates."""
+    """Print every validation result of the whole graph; 1 when something violates that no person accepted."""
     with stderr.status("validating everything"):
         violations = services.gate.report(services.store)
+        exceptions = Exceptions(services.review)
+    found = [(one, exceptions.of(one)) for one in violations]
     columns = ("severity", "focus", "path", "message", "shape")
-    rows = [
-        (
-            one.severity.value.rpartition("#")[2],
-            str(one.focus),
-            str(one.path or ""),
-            one.message,
-            str(one.shape),
-        )
-        for one in violations
-    ]
+    rows = [(*_result(one), decided) for one, decided in found]
     if as_json:
-        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+        print_json([dict(zip(columns, row, strict=False)) | {"exception": _said(row[-1])} for row in rows])
     elif rows:
-        table = Table(*columns)
-        for row in rows:
-            table.add_row(*(Text(value) for value in row))
+        table = Table(*columns, "exception")
+        for *texts, decided in rows:
+            made = f"{decided.by}, {decided.at[:10]}: {decided.reason}" if decided is not None else ""
+            table.add_row(*(Text(value) for value in (*texts, made)))
         Console(highlight=False).print(table)
-    blocking = sum(violation.blocking for violation in violations)
-    stderr.print(f"{len(violations)} results, {blocking} of them violations")
-    return 1 if blocking else 0
+    blocking = sum(one.blocking for one in violations)
+    left = sum(one.blocking and decided is None for one, decided in found)
+    excepted = f", {blocking - left} of these are exceptions that a person made" if left < blocking else ""
+    stderr.print(f"{len(violations)} results, {blocking} of them violations{excepted}")
+    return 1 if left else 0
+
+
+def _result(one: Violation) -> tuple[str, str, str, str, str]:
+    severity = one.severity.value.rpartition("#")[2]
+    return severity, str(one.focus), str(one.path or ""), one.message, str(one.shape)
+
+
+def _said(decided: Decided | None) -> dict[str, Any] | None:
+    return None if decided is None else {"by": decided.by, "at": decided.at, "reason": decided.reason}

@@ -4,10 +4,10 @@ import csv
 import io
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal, NamedNode, Triple
 from rich.console import Console
 from rich.table import Table
 
@@ -21,22 +21,29 @@ from server.errors import ServerError
 from server.intake.outcome import Outcome
 from server.runtime.context import Services
 from server.runtime.settings import Settings
-from sparql.model.vocabulary import DERIVED
+from sparql.model.vocabulary import DERIVED, RDF, RDFS
 from sparql.protocol.formats import RESULT_FORMATS
 from sparql.protocol.negotiation import choose_by_name
 from sparql.workers.result import QueryRequest
 
 _MARK = ".demo"
 """Marks a folder that holds only what a demonstration made."""
+_ROWS = 8
 _out = Console(highlight=False)
 
 
 def demo(
-    context: typer.Context, data: Data = None, config: Config = None, model_url: ModelUrl = None
+    context: typer.Context,
+    data: Data = None,
+    config: Config = None,
+    model_url: ModelUrl = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show each text with all of its statements, and the query.")
+    ] = False,
 ) -> None:
     """From nothing to an answer: the sample city, twelve texts, RCC8 and one GeoSPARQL query."""
     settings = settings_of(context, data=data, config=config, model_url=model_url).settings
-    finish(on_folder(empty(settings), run, new=True))
+    finish(on_folder(empty(settings), lambda services: run(services, details=details), new=True))
 
 
 def empty(settings: Settings) -> Settings:
@@ -53,13 +60,13 @@ def empty(settings: Settings) -> Settings:
     return settings
 
 
-async def run(services: Services) -> int:
+async def run(services: Services, *, details: bool = False) -> int:
     """Load, extract, gate, relate, query; the last line has the counts.
 
     A text without a usable reply of the model is reported and not counted; 1 when no model answered.
     """
     loaded = load_sample(services)
-    _print(f"Sample city: {loaded} statements about New York in {services.settings.data}.")
+    _print(f"Sample city: {loaded} statements about New York in {services.settings.data}. Texts:")
     outcomes: list[Outcome] = []
     failures: list[ModelError] = []
     texts = list(sample_texts())
@@ -70,16 +77,24 @@ async def run(services: Services) -> int:
                 outcome = await services.intake.extract(text, source=f"sample text {name}")
             except ModelError as error:
                 failures.append(error)
-                progress.console.print(_text(name, text), f"  no statements: {error}", sep="\n", markup=False)
+                _print(f"  {name:26} no statements: {error}", "red")
             else:
                 outcomes.append(outcome)
-                _show(services, name, text, outcome)
+                if details:
+                    _show(services, name, text, outcome)
+                else:
+                    _summarize(services, name, outcome)
             progress.advance(task)
     relations = sum(1 for _ in services.store.match_quads(None, None, None, DERIVED))
-    _print(f"\nRCC8: {relations} relations between features are derived from their geometry.")
-    rows = await _query(services, FOLDER / "query.rq")
+    _print(f"RCC8: {relations} relations between features are derived from their geometry.")
+    rows = await _query(services, FOLDER / "query.rq", whole=details)
     accepted = sum(len(outcome.verdict.accepted) for outcome in outcomes)
     refused = sum(len(outcome.verdict.rejected) for outcome in outcomes)
+    if not details:
+        _print("All statements and reasons: urbankg demo --details. What was refused: urbankg review list.")
+    _print(
+        f"Ask about them: urbankg serve --data {services.settings.data}, and open its address in a browser."
+    )
     print(f"accepted={accepted} refused={refused} rcc8={relations} rows={rows}")
     unanswered = [error for error in failures if not isinstance(error, ModelReplyError)]
     return 1 if unanswered else 0
@@ -93,6 +108,19 @@ def _text(name: str, text: str) -> str:
     return f"\n{name}\n{text}"
 
 
+def _summarize(services: Services, name: str, outcome: Outcome) -> None:
+    """One line for a text: how many statements, and one of those accepted."""
+    accepted, refused = outcome.verdict.accepted, outcome.verdict.rejected
+    # What the text says of a thing tells more than its class or name.
+    example = _words(services, max((one.triple for one in accepted), key=_tells, default=None))
+    counts = f"{len(accepted):2} accepted {len(refused):2} refused"
+    _out.print(f"  {name:26} {counts}  {example}", markup=False, no_wrap=True, overflow="ellipsis")
+
+
+def _tells(triple: Triple) -> bool:
+    return triple.predicate not in (RDF.type, RDFS.label)
+
+
 def _show(services: Services, name: str, text: str, outcome: Outcome) -> None:
     _print(_text(name, text))
     for statement in outcome.verdict.accepted:
@@ -103,21 +131,28 @@ def _show(services: Services, name: str, text: str, outcome: Outcome) -> None:
             _print("            because: " + message)
 
 
-def _words(services: Services, triple: object) -> str:
-    return " · ".join(_name_of(services, term) for term in triple)  # type: ignore[attr-defined]
+def _words(services: Services, triple: Triple | None) -> str:
+    if triple is None:
+        return ""
+    terms = (triple.subject, triple.predicate, triple.object)
+    return " · ".join(_name_of(services, term) for term in terms)
 
 
-async def _query(services: Services, path: Path) -> int:
+async def _query(services: Services, path: Path, *, whole: bool) -> int:
+    """Run the query of a file, whose first line says what it asks for; the number of rows."""
     text = path.read_text(encoding="utf-8")
-    _print("\n" + text, "dim")
+    _print("\n" + text if whole else text.partition("\n")[0].lstrip("# "), "dim")
     request = QueryRequest(text, choose_by_name("csv", RESULT_FORMATS))
     async with services.readers.query(request) as result:
         body = b"".join([chunk async for chunk in result])
     rows = list(csv.reader(io.StringIO(body.decode())))
     table = Table(*rows[0])
-    for row in rows[1:]:
+    shown = rows[1:] if whole else rows[1 : 1 + _ROWS]
+    for row in shown:
         table.add_row(*row)
     _out.print(table)
+    if len(shown) < len(rows) - 1:
+        _print(f"  and {len(rows) - 1 - len(shown)} more")
     return len(rows) - 1
 
 

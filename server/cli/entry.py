@@ -1,6 +1,7 @@
 """Where `urbankg` begins: only what the command needs is imported."""
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
@@ -56,10 +57,17 @@ def _command(arguments: Sequence[str]) -> Callable[[], object]:
         from server.cli.app import command_line
 
         # That option is the same with any command.
-        return command_line("serve" if name == "--version" else name)
+        app = command_line("serve" if name == "--version" else name or _completed())
+        return lambda: app(prog_name="urbankg")
     from server.runtime.early_start import start
 
     return lambda: start(flags)
+
+
+def _completed() -> str | None:
+    """The command whose options a shell wants completed; the others need not be imported."""
+    words = os.environ.get("COMP_WORDS", os.environ.get("_TYPER_COMPLETE_ARGS", "")).split()
+    return words[1] if len(words) > 2 else None
 
 
 def _user_errors() -> tuple[type[Exception], ...]:

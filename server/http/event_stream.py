@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from server.http.idempotency.kept_replies import KEY
 from server.http.reporting.problems import ProblemMap
 from server.http.streaming import until_gone
 from sparql.model.errors import NotAcceptable
@@ -114,7 +115,7 @@ async def in_steps(request: Request, work: Callable[[Note], Awaitable[Response]]
         offer = _OFFERS[0]
     if offer.media_type != EVENTS:
         return await work(lambda step: None)
-    return _StepStream(work, request.app.state.problems, request.url.path)
+    return _StepStream(work, request.app.state.problems, request)
 
 
 def step_events(what: str) -> dict[int | str, dict[str, Any]]:
@@ -127,24 +128,31 @@ def step_events(what: str) -> dict[int | str, dict[str, Any]]:
 
 
 class _StepStream(Response):
-    """The steps of work as events, then its answer or its problem; a client that leaves ends the work."""
+    """The steps of work as events, then its answer or its problem.
+
+    A client that leaves ends the work, but not with an `Idempotency-Key`: it may come back for the reply.
+    """
 
     media_type = EVENTS
 
-    def __init__(self, work: Callable[[Note], Awaitable[Response]], problems: ProblemMap, path: str) -> None:
+    def __init__(
+        self, work: Callable[[Note], Awaitable[Response]], problems: ProblemMap, request: Request
+    ) -> None:
         super().__init__(None, 200, EVENT_HEADERS)
         del self.headers["content-length"]
         self._work = work
         self._problems = problems
-        self._path = path
+        self._path = request.url.path
+        self._repeatable = KEY in request.headers
         self._events: asyncio.Queue[bytes] = asyncio.Queue()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         working = asyncio.create_task(self._problems.settle(self._work(self._note), self._path))
         sending = asyncio.create_task(self._send_all(working, send))
         leaving = asyncio.create_task(until_gone(receive))
+        ends = (sending,) if self._repeatable else (sending, leaving)
         try:
-            await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             if sending.done():
                 await sending
         finally:

@@ -70,7 +70,7 @@ def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
     try:
         files = load_shapes(folders.shapes, folders.shapes_edits, unread_shapes)
         findings += map(_unusable, unread_shapes)
-        findings += lint_shapes(files, schema)
+        findings += lint_shapes(files, schema, folders.generate)
         gate_of(with_generated(files, schema, folders.generate))
     except ShapesError as error:
         # A malformed shape that the linter found has its finding, and so has every other.

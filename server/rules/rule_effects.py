@@ -17,7 +17,7 @@ from sparql.model.change import Rejection, Statement, Violation
 from sparql.model.errors import JudgingTimeout
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import RDF, REVIEW, UKG
-from sparql.provenance.records import RECORD, Support
+from sparql.provenance.records import Support
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
@@ -105,11 +105,10 @@ class RuleEffects:
 
     def _flagged(self, rules: Ruleset, impact: Impact) -> Iterator[Quad]:
         """Items for statements that are in the graph and no longer conform."""
-        from curation.review_item import RunOrigin
+        from curation.review_item import BY_RULES, RunOrigin
 
-        origin = RunOrigin(
-            RECORD.term(f"rules/{rules.schema.version}-{rules.gate.version}"), None, "new ontology or shapes"
-        )
+        run = NamedNode(f"{BY_RULES}{rules.schema.version}-{rules.gate.version}")
+        origin = RunOrigin(run, None, "new ontology or shapes")
         yield from self.flagged(impact.failing, origin)
 
     def flagged(self, violations: Iterable[Violation], origin: RunOrigin) -> Iterator[Quad]:

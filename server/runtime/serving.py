@@ -62,6 +62,9 @@ def serve(settings: Settings, readers: list[Launched]) -> None:
                 log_config=None,
                 log_level="warning",
                 timeout_graceful_shutdown=15,
+                # Longer than clients and proxies keep an idle connection (5 s to 60 s): the side that closes
+                # it must be the one that sends, or a request meets a closed connection.
+                timeout_keep_alive=75,
                 server_header=False,
                 # What headers say of the client counts only where the settings say so: see `clients`.
                 proxy_headers=False,

@@ -15,7 +15,9 @@ from rdflib.namespace import OWL, RDF, RDFS, SH, XSD
 from ontology import Schema
 from ontology.checks.findings import Finding, Level, Rule, in_order
 from ontology.checks.term_positions import TermPositions
+from shapes.authoring.repeating import RepeatedAxioms
 from shapes.authoring.syntax_rules import IllFormed, ill_formed, unsupported
+from shapes.generation import Generation
 from shapes.loading import ShapesFiles
 from shapes.model import TARGETS
 from shapes.paths import parse_path, text, uses
@@ -43,6 +45,9 @@ UNSUPPORTED = Rule(
 )
 IGNORED = Rule("shape_unsupported", Level.WARN, "A shape has an unsupported feature that has no effect.")
 MISSING_MESSAGE = Rule("shape_missing_message", Level.INFO, "A shape has no message for its failures.")
+REPEATS_AXIOM = Rule(
+    "shape_repeats_axiom", Level.INFO, "A shape only demands what is generated from the ontology's axioms."
+)
 SWITCHED_OFF = Rule("shape_deactivated", Level.INFO, "A shape is deactivated by sh:deactivated.")
 
 _GEO = "http://www.opengis.net/ont/geosparql#"
@@ -67,10 +72,10 @@ _EXTENSIONS = frozenset(
 )
 
 
-def lint_shapes(files: ShapesFiles, schema: Schema) -> tuple[Finding, ...]:
-    """Everything the rules find in the shapes of a folder, the worst first."""
+def lint_shapes(files: ShapesFiles, schema: Schema, mode: Generation = "off") -> tuple[Finding, ...]:
+    """Everything the rules find in the shapes of a folder, the worst first; `mode` of generated ones."""
     wrong = list(ill_formed(files.graph))
-    linter = _Linter(files, schema, _without(files.graph, wrong))
+    linter = _Linter(files, schema, _without(files.graph, wrong), mode)
     return in_order((*linter.ill_formed(wrong), *linter.findings()))
 
 
@@ -104,9 +109,11 @@ class _Demands:
 
 
 class _Linter:
-    def __init__(self, files: ShapesFiles, schema: Schema, graph: rdflib.Graph) -> None:
+    def __init__(self, files: ShapesFiles, schema: Schema, graph: rdflib.Graph, mode: Generation) -> None:
         self._graph = graph
         self._schema = schema
+        self._mode = mode
+        self._repeated = RepeatedAxioms(graph, schema, mode)
         self._places = TermPositions(files.sources)
         kinds = set(graph.subjects(RDF.type, SH.NodeShape)) | set(graph.subjects(RDF.type, SH.PropertyShape))
         targeted = {node for predicate in TARGETS for node in graph.subjects(predicate, None)}
@@ -133,6 +140,9 @@ class _Linter:
             yield from self._terms(shape)
             yield from self._usefulness(shape)
             yield from self._within(shape)
+            if self._repeated.includes(shape):
+                fix = f"Remove it: with `generate_shapes` {self._mode} nothing changes."
+                yield self._finding(REPEATS_AXIOM, shape, "only demands what the ontology's axioms say.", fix)
         yield from self._between()
 
     def _references(self) -> Iterator[rdflib.term.Node]:
@@ -146,15 +156,17 @@ class _Linter:
     def _owner_of_blank_nodes(self) -> dict[rdflib.term.Node, rdflib.URIRef]:
         """The named shape above each blank node, which is where an editor looks for it."""
         owners: dict[rdflib.term.Node, rdflib.URIRef] = {}
-        waiting: list[tuple[rdflib.term.Node, rdflib.URIRef]] = [
-            (node, node) for node in set(self._graph.subjects()) if isinstance(node, rdflib.URIRef)
-        ]
+        below: dict[rdflib.term.Node, list[rdflib.BNode]] = defaultdict(list)
+        for subject, _, value in self._graph:
+            if isinstance(value, rdflib.BNode):
+                below[subject].append(value)
+        waiting = [(node, node) for node in below if isinstance(node, rdflib.URIRef)]
         while waiting:
             node, owner = waiting.pop()
-            for value in self._graph.objects(node, None):
-                if isinstance(value, rdflib.BNode) and value not in owners:
+            for value in below.get(node, ()):
+                if value not in owners:
                     owners[value] = owner
-                    waiting.append((value, owner))
+                    waiting.append((value, owner))  # type: ignore[arg-type]
         return owners
 
     def _finding(self, rule: Rule, shape: rdflib.term.Node, message: str, fix: str) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -10,14 +10,15 @@ from typing import Any, Final
 from pyoxigraph import NamedNode
 
 from ontology.schema import Schema
+from sparql.ask.answer.closed import is_closed
 from sparql.ask.answer.follow_up import follow_up_words, replaced
-from sparql.ask.answer.gaps import Gap, GapKind, data_gap, nodes_of, word_gaps
+from sparql.ask.answer.gaps import Gap, GapKind, data_gap, word_gaps
 from sparql.ask.answer.map import draw_map
 from sparql.ask.answer.plain import plain_answer
 from sparql.ask.answer.recorded import first_unrecorded
-from sparql.ask.answer.sentence import AnswerWriter, count_of, is_empty, rows_of
+from sparql.ask.answer.sentence import AnswerWriter, is_empty, rows_of
 from sparql.ask.answer.shown import find_coverage, find_shown, unknown_gap
-from sparql.ask.compile.compiler import Compiler, Query
+from sparql.ask.compile.compiler import Compiler
 from sparql.ask.errors import AskError
 from sparql.ask.linking.forms import Form, forms_of
 from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
@@ -29,22 +30,9 @@ from sparql.ask.plan.checking import check_plan
 from sparql.ask.plan.json_form import read_plan, steps_as_json
 from sparql.ask.plan.near import NearDistances
 from sparql.ask.plan.nodes import (
-    Compare,
-    Count,
-    Every,
     Exists,
-    Kind,
     List,
-    Minus,
     Named,
-    Place,
-    PlaceLink,
-    Plan,
-    PropertyLink,
-    Related,
-    Term,
-    Top,
-    ValueOf,
     Values,
 )
 from sparql.ask.plan.typing import Typing
@@ -56,15 +44,11 @@ from sparql.ask.planning.quantities import Quantities
 from sparql.ask.planning.queries import QueryWriter
 from sparql.ask.planning.query_use import KnownTerms
 from sparql.ask.planning.rules import Context
-from sparql.model.vocabulary import XSD
+from sparql.ask.running import Outcome, PlanRunner
 
 __all__ = ["LONGEST_QUESTION", "AskResult", "Asker", "EntityLabels", "Watch"]
 
 LONGEST_QUESTION: Final = 1000
-_TRIED: Final = 4
-_MUCH_DEARER: Final = 0.6
-_AS_CHEAP: Final = 0.02
-_NEARLY_AS_CHEAP: Final = 0.06
 _KEPT_QUESTIONS: Final = 200
 Watch = Callable[[dict[str, str]], None]
 
@@ -85,23 +69,6 @@ class AskResult:
     map: dict[str, Any] | None = None
     gaps: list[dict[str, Any]] = field(default_factory=list)
     trace: list[dict[str, str]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """A plan that was run, its query and results."""
-
-    plan: Plan
-    query: Query
-    results: Mapping[str, Any]
-
-    @property
-    def found(self) -> Hashable:
-        """What identifies the result: the things and values found."""
-        if "boolean" in self.results:
-            return bool(self.results["boolean"])
-        names = (self.query.variable, *self.query.columns)
-        return frozenset(tuple(row.get(n, {}).get("value") for n in names) for row in rows_of(self.results))
 
 
 class Asker:
@@ -136,13 +103,14 @@ class Asker:
             schema, labels, summary, prompts / "idle-words.txt" if prompts else None, same
         )
         self._compiler = Compiler(schema, self._places, limit=row_limit)
+        self._runner = PlanRunner(self._compiler, run_query)
         self._writer = AnswerWriter(schema)
         self._kept: tuple[int, int, Context | None] = (-1, 0, None)
         self._terms = TermFinder(schema, labels, summary)
         self._planners: list[Planner] = [EnumerationPlanner()]
         self._queries: QueryWriter | None = None
         if model is not None and model.model.prompt_profile == "full":
-            self._planners.append(ModelPlanner(model, self._found, prompts))
+            self._planners.append(ModelPlanner(model, self._runner.found, prompts))
             if model.queries:
                 self._queries = QueryWriter(model, run_query, prompts)
 
@@ -241,7 +209,7 @@ class Asker:
     async def _answer(
         self, plans: Sequence[Candidate], typing: Typing, trace: Trace, entities: list[dict[str, Any]]
     ) -> AskResult:
-        outcome, rival = await self._best(plans, typing, trace)
+        outcome, rival = await self._runner.best(plans, typing, trace)
         plan = steps_as_json(outcome.plan)
         text = outcome.query.text
         if rival is not None:
@@ -273,44 +241,7 @@ class Asker:
             trace.steps,
         )
 
-    async def _best(
-        self, plans: Sequence[Candidate], typing: Typing, trace: Trace
-    ) -> tuple[_Outcome, _Outcome | None]:
-        """Run the best plans: the first with a result, and another that is as good and has another result.
-
-        Behind a plan without a result come only those with the same classes and properties.
-        """
-        first: _Outcome | None = None
-        chosen: tuple[_Outcome, float] | None = None
-        for candidate in plans[:_TRIED]:
-            if candidate.cost > plans[0].cost + _MUCH_DEARER:
-                break
-            if chosen is not None and candidate.cost > chosen[1] + _AS_CHEAP:
-                break
-            if chosen is None and first is not None and _terms_of(candidate.plan) != _terms_of(first.plan):
-                continue
-            query = self._compiler.compile(candidate.plan, typing.kind)
-            outcome = _Outcome(candidate.plan, query, await self._run_query(query.text))
-            found = count_of(query, outcome.results)
-            trace.note("The compiled query is run.", "query", f"Found: {found}.")
-            first = first or outcome
-            if chosen is not None and found and outcome.found != chosen[0].found:
-                return chosen[0], outcome
-            alone = len(plans) < 2 or plans[1].cost > candidate.cost + _NEARLY_AS_CHEAP
-            settled = isinstance(candidate.plan, Exists | Every) or (
-                candidate is plans[0] and alone and self._is_settled(candidate.plan, typing)
-            )
-            if chosen is None and (found or settled):
-                chosen = outcome, candidate.cost
-        assert first is not None
-        return (chosen[0] if chosen else first), None
-
-    async def _found(self, plan: Plan, context: Context) -> Hashable:
-        """Run a plan and return what identifies its answer."""
-        query = self._compiler.compile(plan, context.typing.kind)
-        return _Outcome(plan, query, await self._run_query(query.text)).found
-
-    async def _gaps(self, outcome: _Outcome, typing: Typing) -> tuple[list[Gap], bool]:
+    async def _gaps(self, outcome: Outcome, typing: Typing) -> tuple[list[Gap], bool]:
         """Return what is missing, and whether nothing can be said therefore."""
         plan = outcome.plan
         if isinstance(plan, Exists):
@@ -327,35 +258,7 @@ class Asker:
         if gap is not None:
             return [gap], True
         gap = await data_gap(plan, self._compiler, typing.kind, self._run_query)
-        return [gap], isinstance(plan, Values) or not self._is_closed(plan, typing)
-
-    def _is_settled(self, plan: Plan, typing: Typing) -> bool:
-        """Whether an empty result is the answer: where things are is computed, and all dates are recorded."""
-        return self._is_closed(plan, typing) and not any(isinstance(n, PropertyLink) for n in nodes_of(plan))
-
-    def _is_closed(self, plan: Plan, typing: Typing) -> bool:
-        """Whether the graph records the properties of an empty result at all, so that "none" may be said."""
-        nodes = list(nodes_of(plan))
-        kinds = [node for node in nodes if isinstance(node, Kind)]
-        if not kinds and not isinstance(plan, Count):
-            return False
-        if any(isinstance(node, Top) for node in nodes):
-            return False
-        # A date with a month may be missed only because the graph has years.
-        if any(isinstance(node, Compare) and node.value.datatype == XSD.gYearMonth for node in nodes):
-            return False
-        # "In Queens and in Brooklyn" may mean either of them: that nothing is in both is no answer.
-        inside = [n.to for n in nodes if isinstance(n, Related) and n.link == PlaceLink(Place.WITHIN)]
-        if sum(isinstance(to, Named) for to in inside) > 1 and not any(isinstance(n, Minus) for n in nodes):
-            return False
-        links = [node.property.iri for node in nodes if isinstance(node, PropertyLink)]
-        # Of a class without members nothing is known.
-        if any(typing.of(kind) is None for kind in kinds):
-            return False
-        values = [term.iri for node in nodes if isinstance(node, ValueOf) for term in node.path]
-        return all(typing.edges(iri) for iri in links) and all(
-            typing.is_recorded(iri, typing.of(kind)) for iri in values for kind in kinds[:1]
-        )
+        return [gap], isinstance(plan, Values) or not is_closed(plan, typing)
 
     async def _follow_up(
         self, question: str, history: Sequence[str], planning: Context, trace: Trace
@@ -390,13 +293,6 @@ class Asker:
 
     def _classes_of(self, iri: NamedNode) -> frozenset[NamedNode]:
         return frozenset(c for entry in self._labels.entries_of(iri) for c in entry.classes)
-
-
-def _terms_of(plan: Plan) -> frozenset[NamedNode]:
-    """The classes and properties of a plan: a reading of the same words in another order has the same."""
-    terms = [part for node in nodes_of(plan) if not isinstance(node, Named) for part in vars(node).values()]
-    links = [part for one in terms if isinstance(one, tuple) for part in one]
-    return frozenset(term.iri for term in (*terms, *links) if isinstance(term, Term))
 
 
 def _head(node: Any) -> Any:

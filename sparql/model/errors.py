@@ -34,6 +34,7 @@
     └── StoreError                   the folder of the store
         ├── StoreLocked              another process holds it
         ├── StoreUnreadable          its files cannot be opened
+        ├── FormatUnknown            the folder is of another version of the program
         ├── StoreDamaged             its files open, but do not hold what was written to them
         ├── StoreUnwritable          the disk refused a write
         │   └── DiskFull             because it is full
@@ -349,6 +350,17 @@ class StoreUnreadable(StoreError):
         )
         self.folder = folder
         self.reason = reason
+
+
+class FormatUnknown(StoreError):
+    """A data folder of a format that this version does not read."""
+
+    def __init__(self, folder: Path, found: str, known: int) -> None:
+        super().__init__(
+            f"The data in {folder} have format {found[:20] or 'none'}; this version reads format {known}. "
+            "Use the version that wrote them; or with that one `urbankg dump FILE.nq --data "
+            f"{folder}`, and with this one `urbankg load FILE.nq` into a new folder."
+        )
 
 
 class StoreDamaged(StoreError):

@@ -27,6 +27,7 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Variable
 
 from sparql.model.vocabulary import RDF
 from sparql.protocol.formats import Format
+from sparql.syntax.column_order import with_columns
 from sparql.syntax.request_facts import QueryForm
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class _Known:
 
     patterns: tuple[_Pattern, ...] = ()
     ordered: bool = False
+    columns: tuple[str, ...] = ()
+    """The variables, where all are selected."""
 
 
 class _TooLarge(Exception):
@@ -129,7 +132,8 @@ class Lookups:
         try:
             if (len(known.patterns) > 1 or known.ordered) and not _few_solutions(graph, known.patterns, iris):
                 return None
-            found = graph.query(text, base_iri=self._base)
+            query = with_columns(text, lambda: known.columns) if known.columns else text
+            found = graph.query(query, base_iri=self._base)
             # The engine accepts any object with a write method.
             found.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
         except _TooLarge:
@@ -202,7 +206,20 @@ def _read(text: str) -> _Known:
         patterns = _patterns(parsed.query, absolute) if parsed.prologue.base is None else ()
     except (NotUnderstood, _NoLookup):
         return _Known()
-    return _Known(patterns, bool(parsed.query.order))
+    all_selected = parsed.query.form is QueryForm.SELECT and parsed.query.projection is None
+    columns = _columns(parsed.query) if patterns and all_selected else ()
+    return _Known(patterns, bool(parsed.query.order), columns)
+
+
+def _columns(query: n.Query) -> tuple[str, ...]:
+    """The variables of a lookup; none where the engine has them in the same order."""
+    from sparql.rewriting.ast import nodes as n
+
+    assert query.where is not None
+    statements = [one for one in query.where.elements if isinstance(one, n.Statement)]
+    names = [name for one in statements for triple in one.triples for name in triple.variables]
+    found = tuple(dict.fromkeys(names))
+    return () if list(found) == sorted(found) else found
 
 
 class _NoLookup(Exception):

@@ -38,6 +38,7 @@ from sparql.storage.database_files import check_files
 from sparql.storage.disk_room import LEAST_ROOM, has_room, is_full, unwritable
 from sparql.storage.durability import Durability, GroupSync, LogFiles
 from sparql.storage.exact_update import write_exactly
+from sparql.storage.folder_format import check_format, mark_format
 from sparql.storage.write_buffer import WriteBuffer, literal_characters
 
 _STORE = UKG.store
@@ -116,7 +117,9 @@ class EmbeddedStore(GraphReading):
             self.graph, self._revision = pyoxigraph.Store(), 0
         else:
             self._checkpoints = folder / "checkpoints"
+            check_format(folder)
             self.graph, self._revision = _open(folder / "graph")
+            mark_format(folder)
             _empty(self._checkpoints)
         self._stamped = _stamp(self._revision)
         self.journal: ChangeLog | None = None

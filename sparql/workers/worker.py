@@ -21,10 +21,11 @@ import time
 from typing import Any
 
 import pyoxigraph
-from pyoxigraph import BlankNode, DefaultGraph, NamedNode, QueryTriples, RdfFormat
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, QuerySolutions, QueryTriples, RdfFormat
 
 from sparql.model.errors import GraphUnknown, SparqlError
 from sparql.protocol.formats import BY_NAME, Format
+from sparql.syntax.column_order import as_in, with_columns
 from sparql.syntax.unknown_functions import tolerating
 from sparql.workers.capture.store_copy import CopyBehind, StoreCopy, copies_folder, copy_of
 from sparql.workers.functions import FUNCTION_IRIS, Functions, load_aggregates, load_functions
@@ -254,14 +255,7 @@ class Worker:
             return
         known, dataset = self._functions_for(request["text"]), self._dataset(store, request)
         results, unknown = tolerating(
-            lambda functions: store.query(
-                request["text"],
-                base_iri=request["base"],
-                custom_functions=functions,
-                custom_aggregate_functions=self._aggregates,
-                **dataset,
-            ),
-            known,
+            lambda functions: self._query(store, request, functions, dataset), known
         )
         triples = isinstance(results, QueryTriples)
         format_ = BY_NAME[request["graph_format"] if triples else request["result_format"]]
@@ -270,6 +264,27 @@ class Worker:
         # The engine accepts any object with a write method.
         results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
         sink.finish()
+
+    def _query(
+        self,
+        store: pyoxigraph.Store,
+        request: dict[str, Any],
+        functions: Functions | None,
+        dataset: dict[str, Any],
+    ) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean | pyoxigraph.QueryTriples:
+        given: dict[str, Any] = {
+            "base_iri": request["base"],
+            "custom_functions": functions,
+            "custom_aggregate_functions": self._aggregates,
+        }
+
+        def columns() -> list[str]:
+            # An empty store answers at once.
+            found = pyoxigraph.Store().query(request["text"], **given)
+            assert isinstance(found, QuerySolutions)
+            return as_in(request.get("sent") or request["text"], (one.value for one in found.variables))
+
+        return store.query(with_columns(request["text"], columns), **given, **dataset)
 
     def _sink(self, request: dict[str, Any], format_: Format, facts: dict[str, Any] | None = None) -> Sink:
         head = pack_json(FrameKind.HEAD, {"format": format_.name, **(facts or {})})

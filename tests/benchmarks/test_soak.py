@@ -52,7 +52,7 @@ def test_growth_is_a_problem(grown: list[Reading], told: str) -> None:
 def test_a_reader_may_hold_what_a_new_one_holds_of_the_same_store() -> None:
     grown = readings(reader=0.5)
     (problem,) = problems(grown, Record(), 60)
-    assert "the memory of the reader grew from 103 to 122 MB" in problem
+    assert "the memory of the reader grew from 102 to 122 MB" in problem
     assert problems(grown, Record(), 60, grown[-5:]) == []
     assert problems(grown, Record(), 60, grown[:5]) == [problem]
 

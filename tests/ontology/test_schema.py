@@ -207,6 +207,19 @@ def test_ontologies_versions_and_prefixes_are_reported(tmp_path: Path) -> None:
     assert load(tmp_path, "ex:Cat a owl:Class .").version != before
 
 
+def test_a_page_about_a_vocabulary_hides_no_class_of_it(tmp_path: Path) -> None:
+    schema = load(
+        tmp_path,
+        "ex: a owl:Ontology . ex:Cat a owl:Class ; rdfs:isDefinedBy <http://pages.example/zoo/> ."
+        "<http://other.example/Dog> a owl:Class ; rdfs:isDefinedBy <http://other.example/> ."
+        "<http://third.example/Hen> a owl:Class ; rdfs:isDefinedBy <http://pages.example/zoo/> ."
+        "<http://third.example/Cow> a owl:Class ; rdfs:label 'cow' ; rdfs:isDefinedBy <http://a.example/> .",
+    )
+    borrowed = {one.label for one in schema.classes.values() if one.borrowed}
+    assert borrowed == {"dog", "hen"}
+    assert [one.label for one in schema.snippet("cats and hens").classes] == ["cat", "cow"]
+
+
 def test_a_vocabulary_that_is_loaded_by_itself_is_offered(tmp_path: Path) -> None:
     schema = load(tmp_path, "ex:Cat a owl:Class ; rdfs:isDefinedBy <http://elsewhere.example/> .")
     assert schema.find_class("cat") is not None

@@ -20,6 +20,7 @@ from typing import Final
 from server.errors import state_error
 
 FILE: Final = "replies.sqlite"
+KEY: Final = "idempotency-key"
 KEPT_S: Final = 24 * 3600.0
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS request (

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.errors import IdempotencyKeyReused, IdempotencyKeyUnusable, ReplyLost, RequestUnderWay
 from server.http.event_stream import EVENTS
-from server.http.idempotency.kept_replies import KeptReplies, KeptReply, KnownRequest
+from server.http.idempotency.kept_replies import KEY, KeptReplies, KeptReply, KnownRequest
 from server.http.reporting.problems import ProblemMap
 from sparql.model.request_mark import RequestMark, marked_revision, marking, marks
 from sparql.protocol.requests import DIRECT_QUERY
@@ -31,7 +31,6 @@ from sparql.protocol.requests import DIRECT_QUERY
 if TYPE_CHECKING:
     from server.runtime.context import Services
 
-KEY: Final = "idempotency-key"
 REPLAYED: Final = "Idempotency-Replayed"
 LONGEST_KEY: Final = 255
 _LARGEST_REPLY: Final = 2**20

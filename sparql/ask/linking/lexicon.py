@@ -23,6 +23,7 @@ from sparql.ask.linking.readings import (
     Measure,
     More,
     Near,
+    Neighbor,
     On,
     Ordinal,
     PropertyName,
@@ -218,6 +219,7 @@ class FunctionWords:
         for name, phrases in lists["places"].items():
             self._add_all(phrases, Place(name))
         self._add_all(lists["near"]["words"], Near())
+        self._add_all(lists["neighbors"]["words"], Neighbor())
         for phrase in lists["on"]["words"]:
             self._add(phrase, On(), _ON)
         for name, phrases in lists["sides"].items():
@@ -235,6 +237,9 @@ class FunctionWords:
             self._add(name, derived(one))
         for adjective in self.adjectives.values():
             self._add_degrees(adjective)
+        for name, phrases in lists["superlatives"].items():
+            adjective = self.adjectives[name]
+            self._add_all(phrases, Superlative(most=not adjective.least, adjective=adjective))
 
     def _add_comparators(self, lists: Mapping[str, Any]) -> None:
         for section, kind in (

@@ -24,10 +24,12 @@ from sparql.ask.linking.readings import (
 from sparql.ask.linking.summary import DataSummary, RunQuery
 from sparql.ask.linking.values import read_numbers, read_texts
 from sparql.ask.linking.words import Token, idle_words
+from sparql.ask.plan.nodes import Place
 
 __all__ = ["LinkedQuestion", "QuestionLinker"]
 
 _EXACT, _SURE, _NOT_MEANT = 0.06, 0.2, 0.15
+_PHRASE = 4
 _POLITE = frozenset("can could would".split())  # noqa: SIM905
 
 
@@ -157,10 +159,13 @@ def _without_parts(readings: Sequence[Reading]) -> list[Reading]:
         for one in readings
         if one.end - one.start > 1
         and (
-            isinstance(one.meaning, DateValue) or (isinstance(one.meaning, EntityName) and one.cost < _EXACT)
+            isinstance(one.meaning, DateValue)
+            or (isinstance(one.meaning, EntityName) and one.cost < _EXACT)
+            # "Part of" in "which part of town" is no relation.
+            or (isinstance(one.meaning, Question) and one.end - one.start >= _PHRASE)
         )
     ]
-    named = (EntityName, ClassName, PropertyName, Number, DateValue)
+    named = (EntityName, ClassName, PropertyName, Number, DateValue, Place)
     than_to = {one.start for one in readings if one.meaning is Word.THAN_TO}
     return [
         one

@@ -23,6 +23,7 @@ __all__ = [
     "Measure",
     "More",
     "Near",
+    "Neighbor",
     "Number",
     "On",
     "Ordinal",
@@ -80,6 +81,11 @@ class Word(StrEnum):
 @dataclass(frozen=True)
 class Near:
     """Near, without a distance."""
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """A thing of the same kind that touches another."""
 
 
 @dataclass(frozen=True)
@@ -230,6 +236,7 @@ Meaning = (
     | Place
     | Side
     | Near
+    | Neighbor
     | On
     | Adjective
     | HowMuch

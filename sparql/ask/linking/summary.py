@@ -24,6 +24,8 @@ __all__ = ["DataSummary", "PropertyUse", "RunQuery"]
 RunQuery = Callable[[str], Awaitable[Mapping[str, Any]]]
 
 _SAMPLE: Final = 4000
+_TOGETHER: Final = 16
+"""Properties that one query reads: each query takes its turn among those of others."""
 _SCANNED: Final = 200_000
 _AGAIN_S: Final = 5.0
 _UNTYPED: Final = NamedNode("http://www.w3.org/2002/07/owl#Thing")
@@ -112,13 +114,16 @@ class DataSummary:
 
     async def _read(self, changed: set[NamedNode], run_query: RunQuery) -> None:
         now = self._clock()
-        for iri in changed:
-            use = self.uses.get(iri)
-            if use is not None and use.edges and now - use.read_at < _AGAIN_S:
-                with self._lock:
-                    self._changed.add(iri)
-            else:
-                self.uses[iri] = await self._use(iri, now, run_query)
+        fresh = {
+            iri
+            for iri in changed
+            if (use := self.uses.get(iri)) is not None and use.edges and now - use.read_at < _AGAIN_S
+        }
+        with self._lock:
+            self._changed |= fresh
+        due = sorted(changed - fresh, key=str)
+        for start in range(0, len(due), _TOGETHER):
+            self.uses.update(await self._uses(due[start : start + _TOGETHER], now, run_query))
         used = {c for use in self.uses.values() for c in use.subjects | use.objects}
         self.classes = frozenset(used)
         self.version += 1
@@ -135,19 +140,24 @@ class DataSummary:
         }
         return (found | declared) - {RDF.type}
 
-    async def _use(self, iri: NamedNode, now: float, run_query: RunQuery) -> PropertyUse:
-        rows = await run_query(
-            "SELECT ?a ?b ?d (COUNT(*) AS ?n) WHERE { "
-            f"{{ SELECT ?s ?o WHERE {{ ?s {iri} ?o }} LIMIT {_SAMPLE} }} "
-            f"OPTIONAL {{ ?s {RDF.type} ?a }} OPTIONAL {{ ?o {RDF.type} ?b }} "
-            "BIND(DATATYPE(?o) AS ?d) } GROUP BY ?a ?b ?d"
+    async def _uses(
+        self, iris: Collection[NamedNode], now: float, run_query: RunQuery
+    ) -> dict[NamedNode, PropertyUse]:
+        samples = " UNION ".join(
+            f"{{ {{ SELECT ?s ?o WHERE {{ ?s {iri} ?o }} LIMIT {_SAMPLE} }} BIND({iri} AS ?p) }}"
+            for iri in iris
         )
-        edges: Counter[tuple[NamedNode, NamedNode]] = Counter()
+        rows = await run_query(
+            f"SELECT ?p ?a ?b ?d (COUNT(*) AS ?n) WHERE {{ {samples} "
+            f"OPTIONAL {{ ?s {RDF.type} ?a }} OPTIONAL {{ ?o {RDF.type} ?b }} "
+            "BIND(DATATYPE(?o) AS ?d) } GROUP BY ?p ?a ?b ?d"
+        )
+        edges: dict[NamedNode, Counter[tuple[NamedNode, NamedNode]]] = {iri: Counter() for iri in iris}
         for row in rows["results"]["bindings"]:
-            if "n" not in row or row["n"]["value"] == "0":
+            if "p" not in row:
                 continue
             subject = NamedNode(row["a"]["value"]) if row.get("a", {}).get("type") == "uri" else _UNTYPED
             value = row.get("d") or row.get("b") or {}
             found = NamedNode(value["value"]) if value.get("type") == "uri" else _UNTYPED
-            edges[subject, found] += int(row["n"]["value"])
-        return PropertyUse(edges, sum(edges.values()) < _SAMPLE, now)
+            edges[NamedNode(row["p"]["value"])][subject, found] += int(row["n"]["value"])
+        return {iri: PropertyUse(of, sum(of.values()) < _SAMPLE, now) for iri, of in edges.items()}

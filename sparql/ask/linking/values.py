@@ -15,7 +15,7 @@ from ontology import Schema
 from ontology.labels import local_name, split_camel_case
 from sparql.ask.linking.readings import DateValue, Number, Reading, TextValue, UnitName
 from sparql.ask.linking.summary import DataSummary, RunQuery
-from sparql.ask.linking.words import Token
+from sparql.ask.linking.words import Token, english
 from sparql.ask.plan.nodes import Term
 from sparql.model.vocabulary import RDF, XSD
 
@@ -111,8 +111,10 @@ def _dates(tokens: Sequence[Token], start: int) -> Iterator[Reading]:
         first = int(f"{decade[1]}{decade[2]}0")
         yield Reading(start, start + 1, DateValue(_year(first), _year(first + 9)))
     following = tokens[start + 1].text if start + 1 < len(tokens) else ""
-    if following == "century" and (century := _CENTURY.fullmatch(text)):
-        first = (int(century[1]) - 1) * 100
+    century = _CENTURY.fullmatch(text)
+    number = int(century[1]) if century else english()["centuries"].get(text)
+    if following == "century" and number:
+        first = (number - 1) * 100
         yield Reading(start, start + 2, DateValue(_year(first), _year(first + 99)))
     if text in _MONTHS and _YEAR.fullmatch(following):
         month = f"{following}-{_MONTHS[text]:02}"

@@ -153,6 +153,16 @@ class Typing:
             found[subject] += number
         return found
 
+    def kinds_of(self, entity: Term) -> list[Term]:
+        """Return the classes that are stated for an entity, without those above another of them."""
+        stated = self._classes_of(entity.iri)
+        above = {one for one in stated if self.schema.subclasses(one) & stated - {one}}
+        known = self.schema.classes
+        return [
+            Term(iri, known[iri].label if iri in known and known[iri].label else iri.value)
+            for iri in sorted(stated - above, key=str)
+        ]
+
     def categorizing(self, classes: frozenset[NamedNode]) -> list[tuple[PropertyLink, float]]:
         """Return the links by which many things have one of these classes as their category, with a cost."""
         found = []

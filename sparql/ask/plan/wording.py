@@ -167,7 +167,7 @@ def restriction_words(node: Set, *, one: bool = False) -> str:
 
 
 def _restrictions(parts: Sequence[Set], *, one: bool) -> list[str]:
-    """The words of restrictions; two bounds of one quantity become a range."""
+    """The words of restrictions; two bounds of one quantity become a range, two ends of one link a list."""
     words: list[str] = []
     rest = list(parts)
     while rest:
@@ -182,9 +182,24 @@ def _restrictions(parts: Sequence[Set], *, one: bool) -> list[str]:
             rest.pop(0)
             low, high = (_bound(one) for one in (part, following))
             words.append(f"{_before_bound(part.quantity, dated=_is_date(part))} from {low} to {high}")
-        else:
-            words.append(restriction_words(part, one=one))
+            continue
+        words.append(restriction_words(part, one=one))
+        while rest and _continues(part, rest[0], words[-1]):
+            following = rest.pop(0)
+            assert isinstance(following, Related)
+            words[-1] += f" and {phrase(following.to)}"
     return words
+
+
+def _continues(part: Set, following: Set, words: str) -> bool:
+    """Whether a restriction's words go on with the end of the next: "crossing Elm Street and Oak Street"."""
+    return (
+        isinstance(part, Related)
+        and isinstance(following, Related)
+        and part.link == following.link
+        and isinstance(following.to, Named)
+        and words.endswith(phrase(part.to))
+    )
 
 
 def _before_bound(quantity: Quantity, *, dated: bool) -> str:

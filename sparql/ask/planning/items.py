@@ -24,6 +24,7 @@ class Category(StrEnum):
     PLACE = "place"
     SIDE = "side"
     NEAR = "near"
+    NEIGHBOR = "neighbor"
     ON = "on"
     COMPARATOR = "comparator"
     BOUND = "bound"  # comparator and value
@@ -31,6 +32,8 @@ class Category(StrEnum):
     VALUE = "value"  # number or date
     NOT_PROPERTY = "not property"
     PROPERTIES_AND = "properties and"
+    PROPERTY_OR = "property or"
+    EITHER = "either"  # one property or another
     DERIVED = "derived"
     RANK = "rank"  # superlative
     RANKING = "ranking"  # superlative with its quantity
@@ -62,6 +65,7 @@ class Category(StrEnum):
     THINGS_AND = "things and"
     OUT_AND = "out and"
     BETWEEN = "between"
+    BETWEEN_TWO = "between two"  # between two things that are named
     THAN = "than"  # comparator and thing
     VALUES = "values"  # a quantity of a set
     FAR = "far"

@@ -29,6 +29,7 @@ from sparql.ask.linking.readings import (
     Meaning,
     Measure,
     More,
+    Neighbor,
     Number,
     On,
     Ordinal,
@@ -116,11 +117,18 @@ def _is_choice(plan: Plan) -> bool:
 
 def _other_things(plan: Plan, linked: LinkedQuestion) -> list[Token]:
     """Return the words of "which museums", where a plan lists things of another kind."""
-    if not isinstance(plan, List | Values):
+    if isinstance(plan, Count):
+        asking = [r for r in linked.readings if r.meaning is Question.HOW_MANY]
+    elif isinstance(plan, List | Values):
+        opening = 1 if linked.tokens[0].text in BEFORE else 0
+        wanted = (Question.WHICH, Question.IN_WHICH)
+        # Later in the question, "which" before a kind asks as well: "where is it, which borough?"
+        kinds = {one.start for one in linked.readings if isinstance(one.meaning, ClassName)}
+        asking = [
+            r for r in linked.readings if r.meaning in wanted and (r.start <= opening or r.end in kinds)
+        ]
+    else:
         return []
-    opening = 1 if linked.tokens[0].text in BEFORE else 0
-    wanted = (Question.WHICH, Question.IN_WHICH)
-    asking = [r for r in linked.readings if r.start <= opening and r.meaning in wanted]
     start = max((one.end for one in asking), default=0)
     there = [one for one in linked.readings if one.start == start]
     named = [one for one in there if one.cost <= min(other.cost for other in there)]
@@ -128,7 +136,7 @@ def _other_things(plan: Plan, linked: LinkedQuestion) -> list[Token]:
     if not start or not classes or not all(isinstance(one.meaning, ClassName) for one in named):
         return []
     heads = set(_heads(plan.set))
-    return [] if not heads or heads & classes else [linked.tokens[start]]
+    return [] if not heads or (heads & classes and None not in heads) else [linked.tokens[start]]
 
 
 def _heads(node: Set) -> Iterator[NamedNode | None]:
@@ -136,7 +144,10 @@ def _heads(node: Set) -> Iterator[NamedNode | None]:
     match node:
         case Kind(term):
             yield term.iri
-        case And(sets) | Or(sets):
+        case And(sets):
+            found = {head for one in sets for head in _heads(one)}
+            yield from (found - {None} or found)
+        case Or(sets):
             for one in sets:
                 yield from _heads(one)
         case Minus(kept) | Lacking(kept) | Top(kept):
@@ -221,6 +232,8 @@ class _Facts:
                 return self.has(Count, Group, Values, Difference)
             case Question.HOW_MANY_YEARS | Question.HOW_MANY_TIMES:
                 return self.has(Difference)
+            case Question.WHERE:
+                return self.has(Related)
             case Question.WHEN:
                 return self.has(Values)
             case Question.HOW_FAR:
@@ -298,6 +311,8 @@ class _Facts:
                 return any(isinstance(part, SideOf) and part.side is meaning for part in self.parts)
             case UnitName(unit):
                 return self._is_in(unit)
+            case Neighbor():
+                return PlaceLink(Place.TOUCHES) in self.parts
             case On():
                 return PlaceLink(Place.WITHIN) in self.parts
             case NearWord():
@@ -322,6 +337,8 @@ class _Facts:
                 return self.has(Arithmetic)
             case HowMuch() | Adjective():
                 return self.has(ValueOf, SizeOf, EarliestOf)
+            case Aggregate.SUM if self.has(Count):
+                return True
             case Aggregate():
                 return any(isinstance(p, Aggregation | Group) and p.aggregate is meaning for p in self.parts)
         return False

@@ -37,4 +37,4 @@ def test_the_embedded_model_gets_statements_accepted_and_some_refused(tmp_path: 
     assert refused > 0
     assert rcc8 > 1000
     assert rows > 5
-    assert "because: " in done.stdout
+    assert len(done.stdout.splitlines()) < 40

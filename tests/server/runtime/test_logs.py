@@ -1,4 +1,4 @@
-"""Log lines are JSON (plain on a terminal), carry the request they belong to, and never what a client sent."""
+"""Log lines are JSON (plain on a terminal), name their request, and never show what a client sent."""
 
 import io
 import json

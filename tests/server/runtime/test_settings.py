@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from pyoxigraph import NamedNode
 
-from server.cli.reference import PAGE, with_reference
 from server.errors import OpenWritesRefused, SettingsError
 from server.http.access.guard import refuse_open_writes
 from server.runtime.settings import Settings, load_settings
@@ -70,7 +69,5 @@ def test_the_server_refuses_to_listen_elsewhere_with_open_writes():
         refuse_open_writes(Settings(host="0.0.0.0"))
 
 
-def test_every_setting_is_documented():
-    page = PAGE.read_text(encoding="utf-8")
-    assert with_reference(page) == page, "run: python -m server.cli.reference"
+def test_every_setting_says_what_it_does():
     assert all(field.description for field in Settings.model_fields.values())

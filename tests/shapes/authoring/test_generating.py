@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from pyoxigraph import RdfFormat, parse
+from pyoxigraph import NamedNode, RdfFormat, Triple, parse
 
 from ontology import Schema
 from shapes.gate.gate import ShapesGate
@@ -11,8 +11,10 @@ from shapes.generation import Generation, generation_of
 from shapes.loading import load_shapes
 from shapes.rules import with_generated
 from sparql.model.source import TripleIndex
+from sparql.model.vocabulary import RDF, RDFS, SH
 
 ROOT = Path(__file__).parents[3]
+NOT = SH.term("NotConstraintComponent")
 ONTOLOGY = """@prefix : <http://example.org/o#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -186,6 +188,20 @@ def test_what_must_be_there_only_warns(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_shape_by_hand_replaces_the_generated_one(tmp_path: Path, by_hand: str, turtle: str) -> None:
     assert not {one for one in found(gate(tmp_path, by_hand), turtle) if one[0] == "Violation"}
+
+
+def test_with_the_shipped_files_nothing_is_in_two_disjoint_classes() -> None:
+    schema = Schema.load(ROOT / "ontology")
+    shipped = ShapesGate(with_generated(load_shapes(ROOT / "shapes"), schema, "contradictions"))
+    own = sorted((one.iri for one in schema.classes.values() if not one.borrowed), key=str)
+    above = [triple for triple in schema.triples if triple.predicate == RDFS.subClassOf]
+    pairs = [(one, other) for one in own for other in schema.disjoint_with(one) if other in own]
+    assert len(pairs) > 30
+    for number, pair in enumerate(pairs):
+        thing = NamedNode(f"http://example.org/{number}")
+        source = TripleIndex((*above, *(Triple(thing, RDF.type, class_) for class_ in pair)))
+        wrong = [one for one in shipped.report(source) if one.component == NOT]
+        assert wrong, pair
 
 
 def test_the_shapes_are_the_same_every_time(tmp_path: Path) -> None:

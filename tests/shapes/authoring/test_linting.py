@@ -7,6 +7,7 @@ import pytest
 from ontology import Schema
 from ontology.checks.findings import Finding
 from shapes.authoring.linting import lint_shapes
+from shapes.generation import Generation
 from shapes.loading import load_shapes
 
 ROOT = Path(__file__).parents[3]
@@ -23,12 +24,12 @@ HEAD = """@prefix : <http://example.org/o#> .
 """
 
 
-def lint(folder: Path, turtle: str) -> tuple[Finding, ...]:
+def lint(folder: Path, turtle: str, mode: Generation = "off") -> tuple[Finding, ...]:
     for name in ("ontology", "shapes"):
         (folder / name).mkdir()
     (folder / "ontology" / "o.ttl").write_text(ONTOLOGY)
     (folder / "shapes" / "s.ttl").write_text(HEAD + turtle)
-    return lint_shapes(load_shapes(folder / "shapes"), Schema.load(folder / "ontology"))
+    return lint_shapes(load_shapes(folder / "shapes"), Schema.load(folder / "ontology"), mode)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,25 @@ def test_a_shape_that_asks_something_of_known_terms_is_fine(tmp_path: Path) -> N
 
 
 def test_the_shipped_shapes_have_no_findings() -> None:
-    assert lint_shapes(load_shapes(ROOT / "shapes"), Schema.load(ROOT / "ontology")) == ()
+    assert lint_shapes(load_shapes(ROOT / "shapes"), Schema.load(ROOT / "ontology"), "contradictions") == ()
+
+
+@pytest.mark.parametrize(
+    ("mode", "turtle", "repeats"),
+    [
+        ("closed", "s:S sh:targetSubjectsOf :in ; sh:path :in ; sh:class :Park .", True),
+        ("contradictions", "s:S sh:targetSubjectsOf :in ; sh:path :in ; sh:class :Park .", False),
+        ("contradictions", "s:S sh:targetClass :Park ; sh:not [ sh:class :Road ] .", True),
+        ("off", "s:S sh:targetClass :Park ; sh:not [ sh:class :Road ] .", False),
+        ("closed", "s:S sh:targetSubjectsOf :in ; sh:path :in ; sh:class :Park ; sh:maxCount 3 .", False),
+        ("closed", "s:S sh:targetSubjectsOf :in ; sh:class :Park ; sh:severity sh:Info .", False),
+    ],
+)  # fmt: skip
+def test_a_shape_that_only_repeats_axioms_is_found(
+    tmp_path: Path, mode: Generation, turtle: str, repeats: bool
+) -> None:
+    found = lint(tmp_path, turtle, mode)
+    assert ("shape_repeats_axiom" in {one.rule.name for one in found}) is repeats
 
 
 ILL_FORMED = [

@@ -7,6 +7,7 @@ from ontology import Schema
 from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
+from shapes.rules import with_generated
 from sparql.model.change import Change, Delta, Statement
 from sparql.model.vocabulary import ASSERTED, DERIVED, GEO, RDF, RDFS, Namespace
 from sparql.spatial.relations import SpatialRelations
@@ -25,8 +26,8 @@ def schema() -> Schema:
 
 
 @pytest.fixture(scope="module")
-def gate() -> ShapesGate:
-    return ShapesGate(load_shapes(SHIPPED_SHAPES))
+def gate(schema: Schema) -> ShapesGate:
+    return ShapesGate(with_generated(load_shapes(SHIPPED_SHAPES), schema, "contradictions"))
 
 
 def place(number: int) -> list[Triple]:

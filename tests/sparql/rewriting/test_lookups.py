@@ -1,6 +1,7 @@
 """Queries that are answered without a reader process: which they are, and that they say the same."""
 
 import json
+import re
 
 import pyoxigraph
 import pytest
@@ -53,7 +54,9 @@ def test_a_lookup_is_answered_as_the_engine_answers_it(text: str) -> None:
     store = store_of()
     found = answer(text, store)
     assert found is not None
-    expected = store.query(text, base_iri=BASE).serialize(format=JSON.engine)
+    # With the columns in the order of the text.
+    query = text.replace("*", " ".join(sorted(set(re.findall("[?][a-z]", text)), key=text.index)))
+    expected = store.query(query, base_iri=BASE).serialize(format=JSON.engine)
     assert json.loads(found) == json.loads(expected or b"")
 
 

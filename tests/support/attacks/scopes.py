@@ -16,9 +16,9 @@ from tests.support.attacks.attack import ONE_SCOPE, Result, Target
 from tests.support.fuzzing.described import routes_of
 
 GROUP = "keys"
-_OPEN: Final = frozenset({"/healthz", "/readyz", "/access"})
+_OPEN: Final = frozenset({"/", "/healthz", "/readyz", "/access"})
 _EXTRACT: Final = ("/extractions", "/candidates", "/jobs", "/documents", "/held", "/models/probe", "/sources")
-_REVIEW: Final = ("/review", "/entities", "/proposals")
+_REVIEW: Final = ("/review", "/entities", "/proposals", "/gaps")
 _ADMIN: Final = ("/check", "/impact", "/ontologies", "/shapes", "/backup", "/loads", "/optimize")
 _WRITE: Final = ("/update", "/store")
 _ASKING: Final = ("/sparql", "/query", "/ask", "/relations")
@@ -34,6 +34,9 @@ _READ: Final = (
         "/metrics",
         "/changes",
         "/features",
+        "/collections",
+        "/conformance",
+        "/gaps",
         "/suggest",
         "/.well-known/void",
     ),

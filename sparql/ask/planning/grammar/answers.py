@@ -56,7 +56,8 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
         return
     match question:
         case Question.WHICH | Question.LIST | Question.WHO:
-            if not isinstance(of.node, Named):
+            # What the question only names is no answer to it.
+            if of.head is not Head.NAME or not isinstance(of.node, Named | Or):
                 yield (
                     C.ANSWER,
                     List(of.node),
@@ -66,6 +67,10 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
             yield C.IN_KIND, of, 0.0
         case Question.WHERE:
             yield from _where(context, of)
+            around = context.related(PlaceLink(Place.CONTAINS), of.node)
+            if around is not None and of.head is Head.NAME:
+                # "the borough where X is"
+                yield C.NOUN, around, 0.1
         case Question.HOW_MANY:
             if of.head is not Head.NAME:
                 yield C.ANSWER, Count(of.node), 0.0 if of.head is Head.KIND else 0.4
@@ -76,6 +81,13 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
                 yield C.FAR, of, 0.0
         case Question.HOW_LONG:
             yield C.ANSWER, Values(SizeOf(Size.LENGTH), of.node), 0.15
+
+
+@RULES.rule(C.QUESTION, C.BETWEEN_TWO)
+def _how_far_between(context: Context, question: Question, of: Noun) -> Iterator[Made]:
+    """ "How far is it between X and Y?" """
+    if question is Question.HOW_FAR:
+        yield C.ANSWER, Values(DistanceTo(of.pair[1]), of.pair[0]), 0.0
 
 
 def _where(context: Context, of: Noun) -> Iterator[Made]:
@@ -189,6 +201,13 @@ def _each_listed(context: Context, question: Question, each: Noun) -> Iterator[M
     """ "List every museum in ...", "every" as "all" """
     if question is Question.LIST:
         yield C.ANSWER, List(each.node), 0.1
+
+
+@RULES.rule(C.ANSWER, C.AGGREGATE)
+def _counted_in_all(context: Context, answer: Any, aggregate: Aggregate) -> Iterator[Made]:
+    """ "How many bridges are there altogether?" """
+    if aggregate is Aggregate.SUM and isinstance(answer, Count):
+        yield C.ANSWER, answer, 0.0
 
 
 @RULES.rule(C.ANSWER, C.EACH)

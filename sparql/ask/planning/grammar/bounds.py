@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from pyoxigraph import Literal
@@ -22,6 +23,7 @@ from sparql.ask.plan.nodes import (
     And,
     Compare,
     Op,
+    Or,
     Quantity,
     Size,
 )
@@ -128,6 +130,26 @@ def _bound_adjective(context: Context, bound: Bound, adjective: Adjective) -> It
 def _property_bound(context: Context, named: tuple[PropertyName, bool], bound: Bound) -> Iterator[Made]:
     for quantity, cost in context.quantities.of_property(named[0], None):
         yield from _compared(context, quantity, bound, cost)
+
+
+@RULES.rule(C.PROPERTY, C.WORD)
+def _property_or(context: Context, named: tuple[PropertyName, bool], word: Word) -> Iterator[Made]:
+    if word is Word.OR:
+        yield C.PROPERTY_OR, named[0], 0.0
+
+
+@RULES.rule(C.PROPERTY_OR, C.PROPERTY)
+def _either_property(context: Context, one: PropertyName, other: tuple[PropertyName, bool]) -> Iterator[Made]:
+    yield C.EITHER, (one, other[0]), 0.0
+
+
+@RULES.rule(C.EITHER, C.BOUND)
+def _either_bound(context: Context, names: tuple[PropertyName, PropertyName], bound: Bound) -> Iterator[Made]:
+    """ "completed or opened before 1910" """
+    left, right = (list(_property_bound(context, (name, False), bound)) for name in names)
+    for (_, one, cost), (_, other, more) in product(left, right):
+        types = None if one.types is None or other.types is None else one.types | other.types
+        yield C.NOUN, restriction(Or((one.node, other.node)), types), cost + more
 
 
 @RULES.rule(C.BOUND, C.PROPERTY)

@@ -51,6 +51,13 @@ def _than_set(context: Context, comparator: Comparator, of: Noun) -> Iterator[Ma
         yield C.THAN, (comparator.op, of, None), 0.0
 
 
+@RULES.rule(C.COMPARATOR, C.BETWEEN_TWO)
+def _compared_between(context: Context, comparator: Comparator, of: Noun) -> Iterator[Made]:
+    """ "Which is older, between X and Y?" """
+    if comparator.adjective is not None:
+        yield from _than_set(context, comparator, of)
+
+
 @RULES.rule(C.NOUN, C.COMPARATOR)
 def _pair_compared(context: Context, of: Noun, comparator: Comparator) -> Iterator[Made]:
     if comparator.adjective is not None and len(of.pair) == 2:

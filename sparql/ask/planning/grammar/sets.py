@@ -8,7 +8,7 @@ from typing import Any
 
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.readings import Near as NearWord
-from sparql.ask.linking.readings import On, PropertyName, Word
+from sparql.ask.linking.readings import Neighbor, On, PropertyName, Word
 from sparql.ask.plan.nodes import (
     And,
     Compare,
@@ -160,11 +160,16 @@ def _place(context: Context, place: Place, of: Noun) -> Iterator[Made]:
     if place is Place.WITHIN and isinstance(of.node, Compare):
         # "in France", where the country is a text.
         yield C.NOUN, of, 0.1
-    for made in _related(context, PlaceLink(place), of):
-        # "Through X and Y" is through both, "in X and Y" in either.
-        yield C.NOUN, made, 0.3 if _is_every(PlaceLink(place), of) else 0.0
-    if _is_every(PlaceLink(place), of):
-        for made in _related(context, PlaceLink(place), replace(of, both=True)):
+    yield from _linked(context, PlaceLink(place), of)
+
+
+def _linked(context: Context, link: Link, of: Noun) -> Iterator[Made]:
+    """Things linked to a set: "through X and Y" is through both, "in X and Y" in either."""
+    every = _is_every(link, of)
+    for made in _related(context, link, of):
+        yield C.NOUN, made, 0.3 if every else 0.0
+    if every:
+        for made in _related(context, link, replace(of, both=True)):
             yield C.NOUN, made, 0.0
 
 
@@ -174,7 +179,7 @@ def _is_every(link: Link, of: Noun) -> bool:
         return False
     if of.head is Head.KIND:
         return link == PlaceLink(Place.CONTAINS) or isinstance(link, PropertyLink)
-    return link in (PlaceLink(Place.OVERLAPS), PlaceLink(Place.TOUCHES))
+    return link in (PlaceLink(Place.OVERLAPS), PlaceLink(Place.TOUCHES)) or isinstance(link, PropertyLink)
 
 
 @RULES.rule(C.NOUN, C.PLACE)
@@ -232,8 +237,8 @@ def _property_of(context: Context, named: tuple[PropertyName, bool], of: Noun) -
         return
     for inverse in (False, True):
         cost = (0.0 if inverse is is_noun else _AGAINST) + context.quantities.unrecorded(name.term.iri)
-        for made in _related(context, PropertyLink(name.term, inverse), of):
-            yield C.NOUN, made, cost
+        for category, made, more in _linked(context, PropertyLink(name.term, inverse), of):
+            yield category, made, cost + more
 
 
 @RULES.rule(C.NOUN, C.PROPERTY)
@@ -273,7 +278,7 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
         yield C.NOUN, of, 0.05
         yield C.ALL, of, 0.0
     elif word is Word.BETWEEN and len(of.pair) == 2 and of.head is Head.NAME:
-        yield C.NOUN, of, 0.1
+        yield C.BETWEEN_TWO, of, 0.1
     elif word is Word.OR and len(of.pair) > 1:
         yield C.NOUN, of, 0.0
     elif word is Word.WITHOUT and of.head is not Head.RESTRICTION:
@@ -283,6 +288,26 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
         yield C.NOUN, replace(of, plural=True), 0.2
     elif word is Word.AND and of.head is Head.RESTRICTION:
         yield C.OUT_AND, (word, of), 0.0
+
+
+@RULES.rule(C.NEIGHBOR, C.NOUN)
+def _neighbors(context: Context, word: Neighbor, of: Noun) -> Iterator[Made]:
+    """ "the neighbors of Queens" are boroughs, where nothing else is named"""
+    for touching in _related(context, PlaceLink(Place.TOUCHES), of):
+        yield C.NOUN, touching, 0.2
+        kinds = context.typing.kinds_of(of.node.entity) if isinstance(of.node, Named) else []
+        if len(kinds) == 1:
+            kind = Kind(kinds[0])
+            found = conjoin(Noun(kind, context.typing.of(kind), Head.KIND, plural=True), touching)
+            if found is not None:
+                yield C.NOUN, found, 0.0
+
+
+@RULES.rule(C.WORD, C.WITHOUT)
+def _and_without(context: Context, word: Word, without: Noun | PropertyName) -> Iterator[Made]:
+    """ "with a zoo but no stadium" """
+    if word is Word.AND:
+        yield C.WITHOUT, without, 0.0
 
 
 @RULES.rule(C.PLACE, C.OUT)

@@ -78,6 +78,13 @@ def _measured(context: Context, measure: Measure, of: Noun) -> Iterator[Made]:
         yield C.FAR, of, 0.0
 
 
+@RULES.rule(C.MEASURE, C.BETWEEN_TWO)
+def _measured_between(context: Context, measure: Measure, of: Noun) -> Iterator[Made]:
+    """ "the distance between X and Y" """
+    if not measure.verb and measure.size is None:
+        yield C.VALUES, Values(DistanceTo(of.pair[1]), of.pair[0]), 0.0
+
+
 @RULES.rule(C.VALUES, C.MEASURE)
 def _measured_again(context: Context, values: Values, measure: Measure) -> Iterator[Made]:
     """ "What area does the park cover?" """

@@ -1,8 +1,10 @@
 """Limits: depth, length, operators, rate, slow and large heads; none of them lets a text kill a process."""
 
 import asyncio
+import http.client
 import io
 import time
+import urllib.parse
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -319,6 +321,19 @@ async def test_many_requests_on_one_connection_are_answered(port: int):
         for size in (0, 10, 100_000):
             assert (await client.post("/", content=b"x" * size)).text == str(size)
             await asyncio.sleep(0.1)
+
+
+@pytest.mark.slow
+def test_a_connection_rests_longer_than_clients_keep_it(tmp_path: Path):
+    with RunningServer(tmp_path / "data") as server:
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(server.url).netloc, timeout=30)
+        for pause in (6.5, 0):  # httpx, Node and many others keep one for 5 s.
+            connection.request("GET", "/healthz")
+            first = connection.sock
+            assert connection.getresponse().read()
+            time.sleep(pause)
+        assert connection.sock is first is not None
+        connection.close()
 
 
 @pytest.mark.slow

@@ -162,6 +162,36 @@ async def test_csv_can_be_asked_for_by_parameter(reading: Running) -> None:
 
 
 @pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        # A lookup; the others run in a worker.
+        ("SELECT * { <http://e/1> ?z ?a }", "z,a"),
+        ("select distinct*{ ?z ?b ?a FILTER(?hidden < 1) } LIMIT 1", "z,b,a"),
+        (
+            "SELECT # all\n * { VALUES (?n ?d ?b) { (1 2 3) } { SELECT (1 AS ?c) ?a { VALUES ?y {1} } } }",
+            "n,d,b,c,a",
+        ),
+        (
+            "PREFIX SELECT: <urn:*> SELECT * { ?é ?y ?a MINUS { ?no ?y ?no } BIND(1 AS ?x) } LIMIT 1",
+            "é,y,a,x",
+        ),
+        ("SELECT * { ?s ?p ?o FILTER(<http://no.such/function>(?o)) }", "s,p,o"),
+        (
+            "BASE <http://www.opengis.net/> SELECT * { ?s ?p ?g FILTER(<def/function/x>(?g) || true) }",
+            "s,p,g",
+        ),
+        ("SELECT ?z ?a { ?z ?y ?a { SELECT * { ?b ?c ?a } LIMIT 1 } }", "z,a"),
+        ("SELECT * {}", ""),
+    ],
+)
+async def test_all_columns_come_as_they_appear_in_the_query(
+    reading: Running, query: str, columns: str
+) -> None:
+    answer = await reading.client.get("/sparql", params={"query": query, "format": "csv"})
+    assert answer.text.partition("\r\n")[0] == columns
+
+
+@pytest.mark.parametrize(
     "format_",
     [format_.engine for format_ in GRAPH_FORMATS],
     ids=[format_.name for format_ in GRAPH_FORMATS],

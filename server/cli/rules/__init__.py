@@ -1,0 +1,1 @@
+"""The commands of ontology engineers: check, impact, generated shapes, and files added or documented."""

@@ -1,0 +1,33 @@
+"""A real server with a few places, whose language model is a stand-in, for the tests of clients."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from urbankg_client import Client
+
+from tests.support.running_server import RunningServer
+from tests.support.tgi_stand_in import StandIn, running
+
+CITY = Path(__file__).parents[1] / "data/mini_city.ttl"
+FOUNDED = {"triples": [{"subject": "Bowne Hall", "relation": "opened", "object": "1931"}]}
+
+
+@pytest.fixture(scope="package")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with (
+        running(StandIn(answer=json.dumps(FOUNDED))) as model,
+        RunningServer(tmp_path_factory.mktemp("clients") / "data", model_url=model.url) as one,
+    ):
+        with Client(one.url) as graph:
+            graph.load(CITY.read_text(encoding="utf-8"), graph="https://example.org/city")
+        yield one
+
+
+@pytest.fixture
+def graph(server: RunningServer) -> Iterator[Client]:
+    with Client(server.url) as client:
+        yield client

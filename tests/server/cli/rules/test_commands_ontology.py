@@ -1,0 +1,30 @@
+"""`urbankg ontology`: files added to the folder of the settings, with what they import."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+
+def urbankg(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "server", "ontology", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_an_added_ontology_passes_the_check_and_a_missing_import_adds_nothing(tmp_path: Path) -> None:
+    source = tmp_path / "city.ttl"
+    source.write_text(
+        "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+        "<http://example.org/city> a owl:Ontology ; owl:imports <http://example.org/roads> .\n"
+    )
+    folder = tmp_path / "ontology"
+    refused = urbankg("add", str(source), "--ontology", str(folder))
+    assert refused.returncode != 0
+    assert "<http://example.org/roads>" in refused.stderr
+    assert "--empty-imports" in refused.stderr
+    assert not folder.exists()
+    added = urbankg("add", str(source), "--ontology", str(folder), "--empty-imports")
+    assert added.returncode == 0
+    assert added.stdout.split() == [str(folder / "city.ttl")]
+    assert "<http://example.org/roads> was found nowhere" in added.stderr
+    check = [sys.executable, "-m", "server", "check", "--ontology", str(folder), "--shapes", str(tmp_path)]
+    assert subprocess.run(check, capture_output=True, check=False, timeout=120).returncode == 0

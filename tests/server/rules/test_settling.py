@@ -1,0 +1,72 @@
+"""What new rules find wrong in the graph is settled by people: removed, replaced, or a known exception."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from curation.exceptions import Exceptions
+from server.runtime.context import Services
+from tests.server.conftest import select
+from tests.support.workshop import PREFIX, RULES, SHORT, update
+
+NAMES = "SELECT ?n { ?s :name ?n } ORDER BY ?n"
+
+
+@pytest.fixture
+async def item(shop_client: httpx.AsyncClient) -> str:
+    """The item of a statement in the graph that a new shape refuses."""
+    await update(
+        shop_client, "INSERT DATA { :a a :Park ; :name 'High' . :b a :Park ; :name 'Hill' , 'Riverside' }"
+    )
+    turtle = {"content-type": "text/turtle"}
+    assert (await shop_client.put("/shapes/rules.ttl", content=RULES + SHORT, headers=turtle)).is_success
+    [found] = (await shop_client.get("/review")).json()["items"]
+    return str(found["id"])
+
+
+async def names(client: httpx.AsyncClient) -> list[str]:
+    return [row["n"] for row in await select(client, PREFIX + NAMES)]
+
+
+async def decided(client: httpx.AsyncClient, decision: str, **members: Any) -> dict[str, Any]:
+    answer = await client.post(f"/review/{decision}", json={"by": "Eve", **members})
+    assert answer.is_success, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def test_rejecting_removes_the_statement_and_undoing_restores_it(
+    shop: Services, shop_client: httpx.AsyncClient, item: str
+) -> None:
+    done = await decided(shop_client, f"{item}/reject", reason="No such name.")
+    assert await names(shop_client) == ["High", "Hill"]
+    assert shop.gate.report(shop.store) == []
+    await decided(shop_client, f"decisions/{done['decision'].rpartition('/')[2]}/undo")
+    assert await names(shop_client) == ["High", "Hill", "Riverside"]
+    [again] = (await shop_client.get("/review")).json()["items"]
+    assert (again["id"], again["accepted"]) == (item, True)
+
+
+async def test_accepting_needs_a_reason_and_is_an_exception_that_validation_knows(
+    shop: Services, shop_client: httpx.AsyncClient, item: str
+) -> None:
+    refused = await shop_client.post(f"/review/{item}/accept", json={"by": "Eve"})
+    assert refused.status_code == 422
+    assert "reason" in refused.json()["detail"]
+    [violation] = shop.gate.report(shop.store)
+    assert Exceptions(shop.review).of(violation) is None
+    await decided(shop_client, f"{item}/accept", reason="Its name on every map.")
+    exception = Exceptions(shop.review).of(violation)
+    assert exception is not None
+    assert (exception.by, exception.reason) == ("Eve", "Its name on every map.")
+    assert exception.at.startswith("20")
+    await update(shop_client, "DELETE DATA { :b :name 'Riverside' }")
+    assert Exceptions(shop.review).of(violation) is None, "nothing is left that it excepts"
+
+
+async def test_a_correction_replaces_the_statement(shop_client: httpx.AsyncClient, item: str) -> None:
+    short = {"predicate": "http://example.org/city#name", "subject": "http://example.org/city#b"}
+    statement = {**short, "object": {"type": "literal", "value": "River"}}
+    await decided(shop_client, f"{item}/accept", statements=[statement], reason="Shorter.")
+    assert await names(shop_client) == ["High", "Hill", "River"]
