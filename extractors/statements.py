@@ -33,6 +33,7 @@ from extractors.checks.implied_kinds import Implied, Link, implied_kinds, misfit
 from extractors.checks.plausibility_checks import PlausibilityChecks
 from extractors.english.unreadable import Unreadable
 from extractors.english.values import datatype_of, looks_like_value, read_value
+from extractors.english.wording.kinds import suggested_kind
 from extractors.english.wording.look import Wording
 from extractors.grounding.entities import Mentioned, Name, Names, alias_properties, name_key, short_forms
 from extractors.grounding.interpretation import (
@@ -183,7 +184,12 @@ class StatementBuilder:
             and key[1] not in (RDFS_LABEL, RDF_TYPE)
             and (term := sources[key].relation) is not None
         ]
-        found = implied_kinds(links, known, self._linker)
+        hints = {
+            name.iri: kind.iri
+            for name, _ in names
+            if name.new and (kind := suggested_kind(name.label, self._schema)) is not None
+        }
+        found = implied_kinds(links, known, self._linker, hints)
         for name, spans in names:
             if name.iri in found and name.new and spans and not name.problems:
                 candidate = self._implied_kind(name, min(spans), found[name.iri])

@@ -44,16 +44,21 @@ class Implied:
 
 
 def implied_kinds(
-    links: Iterable[Link], known: Mapping[NamedNode, frozenset[NamedNode]], linker: Linker
+    links: Iterable[Link],
+    known: Mapping[NamedNode, frozenset[NamedNode]],
+    linker: Linker,
+    hints: Mapping[NamedNode, NamedNode] | None = None,
 ) -> Mapping[NamedNode, Implied]:
     """The kinds of entities that `known` has no classes of, where what is said of them leaves one only.
 
     Where several statements say something of a name, the most specific of their classes is taken, and none
-    where any of them excludes it.
+    where any of them excludes it. `hints` are the classes that names themselves suggest: one decides where a
+    statement leaves several classes, and a class that is disjoint with it is not taken.
     """
+    hints = hints or {}
     sound = [link for link in links if not misfits(link, known, linker)]
     while True:
-        found = _implied(sound, known, linker)
+        found = _implied(sound, known, linker, hints)
         classes = {**{node: frozenset({one.kind}) for node, one in found.items()}, **known}
         standing = [link for link in sound if all(classes.get(node) for node, _ in link.ends())]
         if len(standing) == len(sound):
@@ -70,7 +75,10 @@ def misfits(link: Link, known: Mapping[NamedNode, frozenset[NamedNode]], linker:
 
 
 def _implied(
-    links: Iterable[Link], known: Mapping[NamedNode, frozenset[NamedNode]], linker: Linker
+    links: Iterable[Link],
+    known: Mapping[NamedNode, frozenset[NamedNode]],
+    linker: Linker,
+    hints: Mapping[NamedNode, NamedNode],
 ) -> Mapping[NamedNode, Implied]:
     wanted: dict[NamedNode, list[tuple[frozenset[NamedNode], Link]]] = {}
     for link in links:
@@ -79,14 +87,26 @@ def _implied(
                 wanted.setdefault(node, []).append((classes, link))
     found: dict[NamedNode, Implied] = {}
     for node, demands in wanted.items():
-        sole = [(next(iter(classes)), link) for classes, link in demands if len(classes) == 1]
+        hint = hints.get(node)
+        sole = [
+            (kind, link) for classes, link in demands if (kind := _sole(classes, hint, linker)) is not None
+        ]
         fitting = [
             (kind, link)
             for kind, link in sole
-            if all(linker.fit((kind,), classes) is Fit.INSTANCE for classes, _ in demands)
+            if (hint is None or linker.fit((hint,), frozenset({kind})) is not Fit.DISJOINT)
+            and all(linker.fit((kind,), classes) is Fit.INSTANCE for classes, _ in demands)
         ]
         if fitting:
             kind, _ = fitting[0]
             surest = max((link for one, link in fitting if one == kind), key=lambda link: link.score or 0.0)
             found[node] = Implied(kind, surest)
     return found
+
+
+def _sole(classes: frozenset[NamedNode], hint: NamedNode | None, linker: Linker) -> NamedNode | None:
+    """The one class that is left: the only one, the only one above the hint, or the hint below several."""
+    if hint is None or len(classes) == 1:
+        return next(iter(classes)) if len(classes) == 1 else None
+    above = [kind for kind in classes if linker.fit((hint,), frozenset({kind})) is Fit.INSTANCE]
+    return above[0] if len(above) == 1 else hint if above else None

@@ -19,7 +19,7 @@ from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 from ontology.terms import OntologyClass
 
-__all__ = ["Antecedents", "is_anaphor"]
+__all__ = ["OPENERS", "Antecedents", "is_anaphor"]
 
 _SENTENCES_BACK: Final = 2
 _THING: Final = frozenset({"it", "its", "itself"})
@@ -34,7 +34,7 @@ _PREPOSITION = re.compile(
 _CAPITALIZED = re.compile(
     r"(?<!\w)[^\W\d_a-z][\w'’.-]*(?:\s+(?:(?:of|the|de|du|la|for|and|&|at|on)\s+){0,2}[^\W\d_a-z][\w'’-]*)*"
 )
-_OPENERS: Final = frozenset(
+OPENERS: Final = frozenset(
     """a an the it its he she they this that these those in on at by for from after before during since when
     while as until although though however both today later some many most each every if with within there
     here his her their who what where which and but or not no one two three originally now january february
@@ -181,7 +181,7 @@ def _trimmed(text: str, start: int, end: int) -> Span | None:
     """A run of capitalised words without the small words that open a sentence; None if nothing is left."""
     while start < end:
         word = re.compile(r"[\w'’.-]+").match(text, start, end)
-        if word is None or word.group().casefold().rstrip(".") not in _OPENERS:
+        if word is None or word.group().casefold().rstrip(".") not in OPENERS:
             break
         start = word.end()
         while start < end and text[start].isspace():

@@ -14,6 +14,7 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from extractors.candidates import AMBIGUOUS_NAME, NOT_A_NAME, WRONG_CLASS, Problem
+from extractors.english.people import OPENING_PERSONS, is_given_name
 from extractors.grounding.iri_minting import IriMinter
 from extractors.grounding.linking import Linker, LinkReason, normalize
 from extractors.grounding.mentions import GroundedText
@@ -25,10 +26,13 @@ __all__ = [
     "Name",
     "Names",
     "alias_properties",
+    "ends_small",
     "is_name",
     "is_two_names",
     "name_key",
     "short_forms",
+    "without_heading",
+    "without_possessor",
     "without_whereabouts",
 ]
 
@@ -36,6 +40,7 @@ _DETERMINER = re.compile(
     r"(?:the|an?|this|that|these|those|its|his|her|their|our|both|each|every|another|such)\s+", re.IGNORECASE
 )
 _WHEREABOUTS = re.compile(r"(?P<name>\S.*?),?\s+(?:in|near)\s+(?P<place>\S.*)")
+_POSSESSOR = re.compile(r"(?P<owner>\w[^'’,]*)['’]s (?P<thing>\S.*)")
 _LINKING: Final = frozenset("of in at on de du del der des la le for and near".split())  # noqa: SIM905
 _PRONOUNS: Final = (
     "it its he she they them him her this that these those which who we i you itself himself herself "
@@ -174,6 +179,12 @@ def is_name(words: str) -> bool:
     return _is_capitalized(bare)
 
 
+def ends_small(words: str) -> bool:
+    """Return whether words end with a small letter's word: "Jesuit church", "Oak Street station"."""
+    found = words.split()
+    return len(found) > 1 and found[-1].islower() and found[-1].isalpha()
+
+
 def is_two_names(words: str, schema: Schema) -> bool:
     """Return whether "and" joins two full names: "Joshua David and Robert Hammond".
 
@@ -196,6 +207,26 @@ def without_whereabouts(name: str) -> str:
     if found is None or not found["place"][0].isupper() or not is_name(found["name"]):
         return name
     return found["name"]
+
+
+def without_possessor(name: str) -> str:
+    """Return a name without the place that it belongs to: "Norton's Central Station".
+
+    A saint's, a king's or a given name with "'s" is a part of the name: "St Paul's", "King's Cross".
+    """
+    found = _POSSESSOR.fullmatch(" ".join(name.split()))
+    if found is None or ends_small(found["thing"]) or not found["thing"][0].isupper():
+        return name
+    owner = found["owner"].split()
+    own = owner[0].casefold().strip(".") in OPENING_PERSONS or is_given_name(owner[0])
+    whole = own or len(owner) > 2 or len(found["thing"].split()) < 2
+    return name if whole else found["thing"]
+
+
+def without_heading(name: str) -> str:
+    """Return a name without the word before a colon, which opens its line: "Bus: Norton Line"."""
+    head, colon, rest = name.partition(": ")
+    return rest if head and colon and is_name(rest) else name
 
 
 def _is_capitalized(words: str) -> bool:

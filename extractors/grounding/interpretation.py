@@ -12,7 +12,13 @@ from pyoxigraph import NamedNode
 
 from extractors.english.coreference import Antecedents, is_anaphor
 from extractors.english.values import looks_like_value
-from extractors.grounding.entities import is_name, name_key, without_whereabouts
+from extractors.grounding.entities import (
+    is_name,
+    name_key,
+    without_heading,
+    without_possessor,
+    without_whereabouts,
+)
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import Grounded, GroundedText
 from extractors.grounding.relation_words import Ends, RelationWords
@@ -103,7 +109,9 @@ class Interpreter:
         return replace(said, triple=replace(said.triple, subject=self._name_alone(said.triple.subject)))
 
     def _name_alone(self, name: str) -> str:
-        return name if self._linker.labels.exact(name) else without_whereabouts(name)
+        if self._linker.labels.exact(name):
+            return name
+        return without_possessor(without_heading(without_whereabouts(name)))
 
     def _resolved(self, readings: Sequence[Interpretation]) -> Sequence[Interpretation]:
         """Replace pronouns and descriptions by the names that they clearly refer to."""

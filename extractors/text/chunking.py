@@ -15,7 +15,7 @@ _CHARACTERS_PER_WORD = 12
 _LOOK_BACK = 40
 _LONGEST_LEAD = 40
 
-_PARAGRAPH = re.compile(r"\n[ \t\r]*+\n\s*+|\n(?=[ \t]*(?:[-*•]|\d+[.)])[ \t])")
+_PARAGRAPH = re.compile(r"\n[ \t\r]*+\n\s*+|\n(?=[ \t]*(?:[-*•·–—]|>+|\d+[.)])[ \t])")
 _END = re.compile(
     r"""(?<![.!?…])(?P<mark>[.!?…]++[")\]'’”»]*+)(?P<gap>\s++)["'“‘«(\[]*+(?P<next>\w++)|(?P<wide>[。！？])""",
 )

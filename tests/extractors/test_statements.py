@@ -211,7 +211,7 @@ async def test_statements_said_twice_are_merged_with_the_greater_confidence(sche
     second = text.index(", {")
     tokens = tuple(Token(c, math.log(0.5) if i < second else math.log(0.8)) for i, c in enumerate(text))
     extraction = await pipeline(schema, ScriptedModel(words(text, tokens=tokens))).extract(COLUMBIA)
-    assert [c.predicate for c in extraction.candidates] == [RDFS_LABEL, urban("locatedIn")]
+    assert [c.predicate for c in extraction.candidates] == [RDFS_LABEL, urban("locatedIn"), RDF_TYPE]
     assert extraction.candidates[1].confidence == pytest.approx(0.8)
 
 

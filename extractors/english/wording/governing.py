@@ -6,6 +6,7 @@ something ends there, and nothing else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -31,8 +32,17 @@ _PARTS: Final = frozenset(
 _PARTICLES: Final = frozenset(
     "in on at as from to since until through between within inside along across".split()  # noqa: SIM905
 )
-_ENDS: Final = PREPOSITIONS | AUXILIARIES | _TURNS | set("he she it they we i you who which".split())  # noqa: SIM905
+_INVERTED: Final = frozenset("lie lies lay stand stands stood sit sits sat".split())  # noqa: SIM905
+"""Verbs whose subject may follow: "Next to the museum lies Elm Park"."""
+_ENDS: Final = (
+    _INVERTED
+    | PREPOSITIONS
+    | AUXILIARIES
+    | _TURNS
+    | {"he", "she", "it", "they", "we", "i", "you", "who", "which"}
+)
 _LONGEST_HEAD: Final = 5
+_YEAR = re.compile(r"\d{4}$")
 _VALUE_REACH: Final = 5
 """How many words may stand between a number and what it measures."""
 
@@ -199,11 +209,24 @@ def _of_date(clause: Clause) -> Governor | None:
         if start <= one.first and one.last <= value and (one.last == value or not _is_particle(one, units))
     ]
     nearest = max((one.last for one in before), default=None)
+    if nearest is not None and _is_spent(units, nearest, value):
+        return None
     if nearest is not None:
         return _first_own([one for one in before if one.last == nearest], clause)
     after = [one for one in clause.occurrences if one.first > value and one.last <= end + 1]
     nearest = min((one.first for one in after), default=None)
     return None if nearest is None else _first_own([one for one in after if one.first == nearest], clause)
+
+
+def _is_spent(units: Sequence[Unit], last: int, value: int) -> bool:
+    """Whether another verb follows the label: "closed in 1987 and put up again in 1992", "began keeping"."""
+    between = units[last:value]
+    if between and between[0].kind is Kind.WORD and between[0].text.endswith("ing"):
+        return True
+    dates = [n for n, unit in enumerate(between) if _YEAR.search(unit.text)]
+    plain = PREPOSITIONS | _CONJUNCTIONS | _ARTICLES | {"again", "from", "until", "between", ","}
+    rest = between[dates[0] + 1 :] if dates else ()
+    return any(unit.kind is Kind.WORD and unit.text not in plain and not is_adverb(unit) for unit in rest)
 
 
 def _first_own(found: Iterable[Occurrence], clause: Clause) -> Governor | None:

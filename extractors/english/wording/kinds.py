@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from extractors.english.people import looks_like_organization, looks_like_person
 from extractors.english.wording.units import PREPOSITIONS, Kind, Unit
 from extractors.text.chunking import Span
 from ontology.labels import normalise
 from ontology.schema import Schema
 from ontology.terms import OntologyClass
 
-__all__ = ["kind_of_name", "mentions_kind", "said_kind"]
+__all__ = ["kind_of_name", "mentions_kind", "said_kind", "suggested_kind"]
 
 _LONGEST_KIND: Final = 3
 _COPULAS: Final = frozenset({"is", "was", "are", "were", ",", "as", "(", "became", "remains", "called"})
@@ -25,6 +26,8 @@ _LONGEST_DESCRIPTION: Final = 6
 def kind_of_name(name: str, schema: Schema) -> OntologyClass | None:
     """The class whose label ends a name, or ends it before "of", "for" or "in"; None for a label alone."""
     found = name.replace("-", " ").split()
+    while len(found) > 2 and found[-1].isdigit():
+        found = found[:-1]
     for at, word in enumerate(found):
         if word.casefold() in ("of", "for", "in", "at", "on") and at:
             found = found[:at]
@@ -38,6 +41,15 @@ def kind_of_name(name: str, schema: Schema) -> OntologyClass | None:
             if tail in (text.casefold() for text in (kind.label, *kind.alternative_labels)):
                 return kind
     return None
+
+
+def suggested_kind(name: str, schema: Schema) -> OntologyClass | None:
+    """The class that a name suggests: what it says it is, a person by a given name, or an organization."""
+    said = kind_of_name(name, schema)
+    person = schema.find_class("person")
+    if said is None and person is not None and looks_like_person(name):
+        return person if schema.find_class(name.split()[-1]) is None else None
+    return said or (schema.find_class("organization") if looks_like_organization(name) else None)
 
 
 def mentions_kind(text: str, names: Collection[Span], kind: OntologyClass) -> bool:

@@ -13,17 +13,26 @@ from typing import Final
 
 from pyoxigraph import NamedNode
 
+from extractors.english.coreference import OPENERS
+from extractors.english.people import TITLES
 from extractors.english.values import looks_like_value
 from extractors.english.wording.governing import Clause, Governor, governor
 from extractors.english.wording.kinds import kind_of_name, mentions_kind, said_kind
 from extractors.english.wording.phrases import Group, group_of, phrases_of
 from extractors.english.wording.proposing import Proposed, proposals
-from extractors.english.wording.subjects import Description, antecedent_before, subject_of
+from extractors.english.wording.subjects import (
+    Description,
+    antecedent_before,
+    is_complement,
+    outside,
+    subject_of,
+)
 from extractors.english.wording.topics import Topics, complemented, opening_noun
 from extractors.english.wording.units import (
     Kind,
     Unit,
     capitalized_runs,
+    is_indefinite,
     units_of,
     with_past_names,
 )
@@ -42,7 +51,9 @@ _LISTING: Final = frozenset({"and", "or", "the", "with"})
 _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
 _OPEN: Final = frozenset("it him her them itself this these".split())  # noqa: SIM905
+_PRONOUNS: Final = frozenset("it its he she they his her their this these both which who that".split())  # noqa: SIM905
 _LONGEST_OBJECT: Final = 3
+_LONGEST_WORD: Final = 30
 
 
 class Wording:
@@ -54,7 +65,8 @@ class Wording:
         self._schema = linker.schema
         self._phrases = phrases_of(linker.schema)
         self._language = detect_language(text.text, expected=(_LANGUAGE,))
-        spans = {span for name in names if is_name(name) for span in text.occurrences(name)}
+        named = (name for name in names if is_name(name))
+        spans = {s for name in named for s in text.occurrences(name) if not is_indefinite(text.text, s)}
         spans |= {Span(start, end) for start, end, _ in linker.labels.mentions(text.text)}
         self._names = frozenset(span for span in spans if not looks_like_value(_words(text, span)))
         self._topics = Topics(text, self._units_of, self._suits)
@@ -92,7 +104,7 @@ class Wording:
             return self._look_at_kind(reading)
         if term is None or reading.grounded.object is None:
             return reading
-        doubt = self._doubt(reading)
+        doubt = self._description(reading, term) or self._doubt(reading)
         if doubt is None or term.kind is not PropertyKind.OBJECT or term.symmetric:
             return replace(reading, doubt=doubt)
         inverse = self._schema.properties.get(term.inverse) if term.inverse else None
@@ -108,6 +120,24 @@ class Wording:
             return turned
         return replace(reading, doubt=doubt)
 
+    def _description(self, reading: Interpretation, term: OntologyProperty) -> str | None:
+        """Whether an end is only described, and not as what the relation leads to: "a Gothic hall"."""
+        ends = [reading.said.triple.subject, *([reading.said.triple.object] if reading.names_object else [])]
+        for words in ends:
+            spans = self._text.occurrences(words)
+            following = {self._schema.find_class(word) for s in spans for word in (words, self._after(s))}
+            is_object = reading.names_object and words == ends[-1]
+            if is_object and any(kind is not None and kind.iri in term.ranges for kind in following):
+                continue
+            if is_object and words.split()[0].isdigit():
+                return f'"{words}" opens with a number, as an address does.'
+            if spans and all(is_indefinite(self._text.text, span) for span in spans):
+                return f'"{words}" describes a thing and is no name.'
+        return None
+
+    def _after(self, span: Span) -> str:
+        return (self._text.text[span.end : span.end + _LONGEST_WORD].split() or [""])[0].strip(".,;:")
+
     def _look_at_kind(self, reading: Interpretation) -> Interpretation:
         """Take the kind that the name says, or that the text says of it, rather than one said of others."""
         name, kind = reading.said.triple.subject, reading.type
@@ -116,6 +146,10 @@ class Wording:
         if kind is None or not places or not english or any(self._said_kind(one, kind) for one in places):
             return reading
         known = self._linker.labels.exact(name)
+        if not known and (other := self._in_other_name(reading, kind)) is not None:
+            return replace(reading, doubt=f'The text has "{kind.label}" in the name "{other}" only.')
+        if not known and (whole := self._whole(places)) is not None:
+            return replace(reading, doubt=f'"{name}" is a part of "{whole}".')
         if known:
             return self._known_kind(reading, kind, known)
         told = kind_of_name(name, self._schema)
@@ -128,6 +162,31 @@ class Wording:
         if mentions_kind(self._text.text, self._names, kind):
             return replace(reading, doubt=f'The text says "{kind.label}" of another thing.')
         return reading
+
+    def _in_other_name(self, reading: Interpretation, kind: OntologyClass) -> str | None:
+        """The name that has the word for a kind, where that is another name's: "Central Park"."""
+        word, name = reading.grounded.object, reading.said.triple.subject
+        own = kind_of_name(name, self._schema)
+        if word is None or (own is not None and self._related(own, kind)):
+            return None
+        runs = capitalized_runs(self._text.text, self._text.sentence_of(word))
+        found = next((run for run in runs if run.start <= word.start and word.end <= run.end), None)
+        other = found is not None and name_key(name) not in name_key(_words(self._text, found))
+        return _words(self._text, found) if found is not None and other else None
+
+    def _related(self, a: OntologyClass, b: OntologyClass) -> bool:
+        above = self._schema.superclasses
+        return a.iri in above(b.iri) or b.iri in above(a.iri)
+
+    def _whole(self, places: Sequence[Span]) -> str | None:
+        """The longer name that a name is a part of wherever it occurs: "Norton" of "Norton Hill"."""
+        found: Span | None = None
+        for place in places:
+            runs = capitalized_runs(self._text.text, self._text.sentence_of(place))
+            found = next((run for run in runs if self._is_part({run}, place)), None)
+            if found is None:
+                return None
+        return _words(self._text, found) if found is not None else None
 
     def _known_kind(
         self, reading: Interpretation, kind: OntologyClass, known: Sequence[LabelEntry]
@@ -205,7 +264,7 @@ class Wording:
         names = {span for span in self._names if sentence.start <= span.start < sentence.end}
         names |= set(capitalized_runs(text, sentence))
         group = group_of(term)
-        if group is not Group.NAMES or not _is_part(text, names, value):
+        if group is not Group.NAMES or not self._is_part(names, value):
             names = {span for span in names if span.end <= value.start or value.end <= span.start} | {value}
         units = with_past_names(units_of(text, sentence, names))
         at = next((n for n, u in enumerate(units) if u.start <= value.start and value.end <= u.end), None)
@@ -213,6 +272,7 @@ class Wording:
             return None
         if (units[at].start, units[at].end) != (value.start, value.end) and group is Group.NAMES:
             return f'"{text[value.start : value.end]}" is a part of "{_text(text, units[at])}".'
+        units, at = outside(units, at)
         others = frozenset(n for n, unit in enumerate(units) if n != at and self._is(unit, subject))
         extra = {term.iri: relation} if relation and not self._phrases.knows(relation) else {}
         occurrences = self._phrases.occurrences(units, group, extra)
@@ -246,10 +306,12 @@ class Wording:
             return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
         about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))
         if isinstance(about, Description):
-            passive = units[found.last - 1].text == "by"
-            return self._misdescribed(about, term, subject, of_it=passive or group is Group.NUMBERS)
+            of_it = units[found.last - 1].text == "by" or group is Group.NUMBERS or about.inner
+            return self._misdescribed(about, term, subject, of_it=of_it)
         if about is not None and not self._is(about, subject):
             return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
+        if not clause.others and (other := _other_subject(units, found.first, clause.value)) is not None:
+            return f'The text says "{term.label}" of "{_text(text, other)}", not of "{subject}".'
         return None
 
     def _wrong_topic(
@@ -258,9 +320,13 @@ class Wording:
         """Whether "it" or "the tunnel", which opens the sentence, surely stands for another thing."""
         units = clause.units
         first = next((unit for unit in units if unit.kind is not Kind.MARK), None)
-        if first is None or found.converse or any(unit.kind is Kind.NAME for unit in units[: found.first]):
+        named = [at for at, unit in enumerate(units[: found.first]) if unit.kind is Kind.NAME]
+        about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))
+        if first is None or found.converse or (isinstance(about, Unit) and self._is(about, subject)):
             return None
-        if first.text == "it":
+        if any(not is_complement(units, at) for at in named) or (named and first.text not in ("it", "its")):
+            return None
+        if first.text in ("it", "its"):
             if not self._topics.may_be(sentence, lambda unit: self._is(unit, subject)):
                 return f'The text says "{term.label}" of what it speaks of before, not of "{subject}".'
         elif first.text == "the" and (noun := opening_noun(units)):
@@ -278,6 +344,15 @@ class Wording:
     ) -> str | None:
         """Whether "the tower" or, with `of_it`, "its towers" cannot be the subject."""
         words = about.noun.split()
+        if (
+            (about.inner or about.mid)
+            and not about.possessive
+            and words[-1] != "one"
+            and not any(name_key(word) in name_key(subject).split() for word in words)
+        ):
+            fits = any(self._suits(" ".join(words[:n]), subject) for n in range(len(words), 0, -1))
+            if not fits:
+                return f'The text says "{term.label}" of "{about.noun}", not of "{subject}".'
         if about.possessive:
             own = any(self._phrases.has_noun(term.iri, word) for word in words)
             if own or not of_it:
@@ -297,10 +372,28 @@ class Wording:
         if unit.kind is not Kind.NAME:
             return False
         here, there = name_key(unit.text), name_key(name)
-        if here == there or f" {there} ".find(f" {here} ") >= 0 or f" {here} ".find(f" {there} ") >= 0:
+        if here == there or f" {there} ".find(f" {here} ") >= 0:
+            return True
+        before, found, after = f" {here} ".partition(f" {there} ")
+        if found and not after and all(self._describes(word) for word in before.split()):
             return True
         ours = {entry.iri for entry in self._linker.labels.exact(unit.text)}
         return bool(ours) and any(entry.iri in ours for entry in self._linker.labels.exact(name))
+
+    def _is_part(self, names: Collection[Span], value: Span) -> bool:
+        """Whether a name goes on beyond a value with capitalized words: "West 54th Street"."""
+        text = self._text.text
+        for span in names:
+            if span.start <= value.start and value.end <= span.end:
+                before, after = text[span.start : value.start].split(), text[value.end : span.end].split()
+                rest = [word for word in before if not self._describes(word.casefold())] + after
+                if any(word[0].isupper() and word.casefold() != "the" for word in rest):
+                    return True
+        return False
+
+    def _describes(self, word: str) -> bool:
+        """Whether a capital word before a name is none of it: "Architect Ada Stone", "Today Elm Hall"."""
+        return word in TITLES or word in OPENERS or self._phrases.is_noun(word)
 
 
 def _turned(reading: Interpretation) -> Interpretation:
@@ -316,16 +409,6 @@ def _turned(reading: Interpretation) -> Interpretation:
     )
 
 
-def _is_part(text: str, names: Collection[Span], value: Span) -> bool:
-    """Whether a name goes on beyond a value with capitalized words: "West 54th Street"."""
-    for span in names:
-        if span.start <= value.start and value.end <= span.end:
-            rest = f"{text[span.start : value.start]} {text[value.end : span.end]}".split()
-            if any(word[0].isupper() and word.casefold() != "the" for word in rest):
-                return True
-    return False
-
-
 def _is_half(clause: Clause, found: Governor) -> bool:
     """Whether an agent is one of two single words: "designed by Reed and Stem" may name one firm."""
     units, at = clause.units, clause.value
@@ -335,6 +418,16 @@ def _is_half(clause: Clause, found: Governor) -> bool:
         if 0 <= other < len(units) and units[word].text in ("and", "&"):
             return units[other].kind is Kind.NAME and " " not in units[other].text
     return False
+
+
+def _other_subject(units: Sequence[Unit], first: int, value: int) -> Unit | None:
+    """The name that opens a sentence that has no pronoun before the words: "Elm Bridge connects"."""
+    before = units[: min(first, value)]
+    if any(unit.text in _PRONOUNS for unit in before):
+        return None
+    at = next((n for n, unit in enumerate(before) if unit.kind is Kind.NAME), None)
+    opens = at is not None and all(one.kind is Kind.MARK or one.text == "the" for one in before[:at])
+    return units[at] if at is not None and opens else None
 
 
 def _objects(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:

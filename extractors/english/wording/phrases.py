@@ -62,9 +62,12 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class _Label:
+    """`passive`: the label is a participle after "was", as in "was called"."""
+
     words: tuple[str, ...]
     stems: tuple[str, ...]
     term: NamedNode
+    passive: bool = False
 
 
 class Phrases:
@@ -111,6 +114,10 @@ class Phrases:
         """Whether a word is the noun of a class: "neighborhood"."""
         return unit.kind is Kind.WORD and unit.stem in self._nouns
 
+    def is_noun(self, word: str) -> bool:
+        """Whether a word is the noun of a class, or of a relation's label: "Architect"."""
+        return stem(word) in self._nouns
+
     def is_main(self, iri: NamedNode, units: Sequence[Unit]) -> bool:
         """Whether units have the first word of a relation's main label."""
         return any(unit.stem == self._own[iri][0].stems[0] for unit in units)
@@ -146,7 +153,8 @@ class Phrases:
         for (first, last, by), terms in found.items():
             for (start, end, _), inner in found.items():
                 tail = units[end:last]
-                if start == first and tail and not by and all(unit.text in _TAILS for unit in tail):
+                dated = group is Group.DATES
+                if start == first and tail and dated and not by and all(u.text in _TAILS for u in tail):
                     terms |= inner
         all_ = [Occurrence(first, last, frozenset(t), by) for (first, last, by), t in found.items()]
         return [one for one in all_ if not any(self._covers(units, other, one) for other in all_)]
@@ -170,9 +178,10 @@ def phrases_of(schema: Schema) -> Phrases:
 
 def _label(text: str, iri: NamedNode) -> _Label | None:
     found = words(text)
+    passive = len(found) == 2 and found[0] in AUXILIARIES and found[1].endswith("ed")
     while len(found) > 1 and found[0] in AUXILIARIES | {"the", "a", "an"}:
         found = found[1:]
-    return _Label(tuple(found), tuple(stem(word) for word in found), iri) if found else None
+    return _Label(tuple(found), tuple(stem(word) for word in found), iri, passive) if found else None
 
 
 def _match(units: Sequence[Unit], at: int, label: _Label) -> int | None:
@@ -186,7 +195,7 @@ def _match(units: Sequence[Unit], at: int, label: _Label) -> int | None:
                 here = next((n for n in range(here + 2, here + 4) if _is(units, n, "by")), here)
         if here >= len(units) or units[here].kind is not Kind.WORD:
             return None
-        if units[here].text != word and (len(word) < 4 or units[here].stem != short):
+        if units[here].text != word and (len(word) < 4 or units[here].stem != short or label.passive):
             return None
         here += 1
     return here

@@ -16,7 +16,7 @@ from typing import Final
 from extractors.english.quantities import unit_of
 from extractors.english.wording.governing import Clause, Governor, governor
 from extractors.english.wording.phrases import Group, Phrases, group_of
-from extractors.english.wording.subjects import subject_of
+from extractors.english.wording.subjects import Description, is_complement, outside, subject_of
 from extractors.english.wording.topics import Topics
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb, units_of
 from extractors.grounding.mentions import GroundedText
@@ -73,21 +73,23 @@ def _said(
     phrases: Phrases,
     topics: Topics,
     sentence: Span,
-    units: Sequence[Unit],
+    every: Sequence[Unit],
     group: Group,
     places: Sequence[int],
 ) -> Iterator[Proposed]:
-    occurrences = phrases.occurrences(units, group, {})
+    occurrences = phrases.occurrences(every, group, {})
     terms = sorted({iri for one in occurrences for iri in one.terms}, key=lambda iri: iri.value)
     if group is Group.NUMBERS:
         terms = [iri for iri, term in schema.properties.items() if phrases.is_number(term)]
-    for at in places:
+    for place in places:
+        units, at = outside(every, place)
+        occurrences = phrases.occurrences(units, group, {})
         taken: set[Governor] = set()
         for iri in sorted(terms, key=lambda iri: -phrases.is_main(iri, units[max(0, at - 4) : at])):
             term = schema.properties[iri]
             clause = Clause(units, at, frozenset(), occurrences, term, phrases)
             found = governor(clause, group)
-            if found is None or found.converse or _is_cut(clause) or not _is_plain(clause, found):
+            if found is None or found.converse or _is_cut(clause, found) or not _is_plain(clause, found):
                 continue
             subject = _subject(text, topics, sentence, clause, found)
             if subject is not None and found not in taken:
@@ -108,11 +110,19 @@ def _subject(
         if about is unit:
             plain = _is_direct(clause, at, found)
             return text.text[unit.start : unit.end] if plain else None
+        if isinstance(about, Description):
+            break
+    about = subject_of(units, found.first, clause.value, lambda _: False)
+    if isinstance(about, Description) and not about.inner and not about.possessive:
+        return _described(topics, sentence, about)
     here = found.first - 1
     while here >= 0 and units[here].text not in ("it", ";", ":", "(", "•", "|"):
-        if units[here].kind is Kind.NAME and units[here].text[0].isalpha():
+        named = units[here].kind is Kind.NAME and units[here].text[0].isalpha()
+        if named and not is_complement(units, here):
             return None
         here -= 1
+    if here < 0 and not any(unit.kind is not Kind.MARK for unit in units[: found.first]):
+        return topics.before(sentence)  # "Opened in 1901."
     if here < 0 or units[here].text != "it":
         return None
     opens = not any(unit.kind is not Kind.MARK for unit in units[:here])
@@ -123,7 +133,9 @@ def _is_direct(clause: Clause, at: int, found: Governor) -> bool:
     """Whether no other verb stands between a subject and the words that are said of it."""
     units = clause.units
     if _is_lone(units, found):
-        return at == found.first - 1
+        return at == found.first - 1 or (at == found.first - 2 and units[at + 1].text == ",")
+    if units[_verb_start(units, found.first)].text in ("and", ",", "but"):
+        return True
     follows = units[at + 1] if at + 1 < len(units) else None
     if follows is not None and clause.phrases.is_kind(follows):
         return False  # "a Norton neighborhood of 4 acres"
@@ -136,6 +148,21 @@ def _is_direct(clause: Clause, at: int, found: Governor) -> bool:
         or clause.phrases.is_kind(unit)
         for n, unit in enumerate(units[at + 1 : found.first], at + 1)
     )
+
+
+def _verb_start(units: Sequence[Unit], first: int) -> int:
+    """The place before a verb with its auxiliaries and adverbs: "and" of "and was also designed by"."""
+    at = first - 1
+    while at > 0 and (units[at].text in AUXILIARIES or is_adverb(units[at])):
+        at -= 1
+    return at
+
+
+def _described(topics: Topics, sentence: Span, about: Description) -> str | None:
+    """The name that "the museum" at the start of a clause stands for."""
+    words = about.noun.split()
+    found = (topics.described(sentence, " ".join(words[:n])) for n in range(len(words), 0, -1))
+    return next((one for one in found if one is not None), None)
 
 
 def _without_opener(text: str, name: Span) -> Span:
@@ -165,7 +192,7 @@ def _goes_on(unit: Unit, after: Sequence[Unit]) -> bool:
     return numbered or dotted
 
 
-def _is_cut(clause: Clause) -> bool:
+def _is_cut(clause: Clause, found: Governor) -> bool:
     """Whether a name is longer than it looks, or opens a clause: "Elm and Ash Bridge", "and Norton is"."""
     units, at, term = clause.units, clause.value, clause.term
     left = at - 1
@@ -177,8 +204,8 @@ def _is_cut(clause: Clause) -> bool:
     if group_of(term) is not Group.NAMES:
         return False
     listed = term.kind is not PropertyKind.OBJECT and "and" in (before, after)
-    described = at + 1 < len(units) and clause.phrases.is_kind(units[at + 1])
-    firm = any(unit.text == "&" for unit in units[max(0, at - 3) : at + 5])
+    described = at + 1 < len(units) and found.last <= at + 1 and clause.phrases.is_kind(units[at + 1])
+    firm = any(unit.text == "&" and unit.kind is Kind.MARK for unit in units[max(0, at - 3) : at + 5])
     return listed or described or firm or before == "'s" or _goes_on(units[at], units[at + 1 : at + 3])
 
 
@@ -191,9 +218,17 @@ def _is_plain(clause: Clause, found: Governor) -> bool:
         return False
     if not _is_lone(units, found):
         return True
+    if before > 0 and units[before].text == ",":
+        before -= 1
     if before < 0 or units[before].kind is not Kind.NAME or term.kind is not PropertyKind.OBJECT:
         return False
-    return before == 0 or units[before - 1].text not in ("by", "of", "and", "&")  # "designed by Ada Stone in"
+    return before == 0 or units[before - 1].text not in (
+        "by",
+        "of",
+        "and",
+        "&",
+        units[found.first].text,
+    )  # "designed by Ada Stone in"
 
 
 def _is_lone(units: Sequence[Unit], found: Governor) -> bool:

@@ -11,22 +11,30 @@ from typing import Final
 
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 
-__all__ = ["Description", "SubjectCheck", "antecedent_before", "subject_of"]
+__all__ = ["Description", "SubjectCheck", "antecedent_before", "is_complement", "outside", "subject_of"]
 
 _RELATIVE: Final = frozenset({"which", "who", "that", "whose"})
 _PRONOUNS: Final = frozenset({"it", "he", "she", "they", "both", "there", "this", "these"})
 _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _NEW_CLAUSE: Final = frozenset({"while", "whereas", "but", "although", "though", "when", "where", "because"})
+_SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())  # noqa: SIM905
 _STRONG: Final = frozenset(";:•|")
+_BEFORE_NAMES: Final = frozenset("the a an nearby old new former famous number no".split())  # noqa: SIM905
 _HAVING: Final = frozenset({"had", "has", "have", "saw", "got"})
 
 
 @dataclass(frozen=True)
 class Description:
-    """A common noun as the subject of a clause: "the tower", or with a possessive "its towers"."""
+    """A common noun as the subject of a clause: "the tower", or with a possessive "its towers".
+
+    `mid`: it does not open the sentence. `inner`: it is the subject of an inner clause, as in "where a hall
+    was built" and "since the dam was built".
+    """
 
     noun: str
     possessive: bool
+    inner: bool = False
+    mid: bool = False
 
 
 SubjectCheck = Callable[[Unit], bool]
@@ -69,6 +77,33 @@ def subject_of(
     if at == anchor - 1 and at >= start and units[at].kind is Kind.NAME and _lead(units, at) in _HAVING:
         return units[at]
     return _nearest(units, start, at, value) or (_fronted(units, anchor, value) if at < start else None)
+
+
+def outside(units: Sequence[Unit], at: int) -> tuple[Sequence[Unit], int]:
+    """Leave out what is in brackets; return the new place of the unit at `at` as well.
+
+    Brackets around that unit stay, and end what is returned: they belong to a name before them.
+    """
+    depth = 0
+    kept: list[int] = []
+    opened: list[int] = []
+    for place, unit in enumerate(units):
+        if unit.text == "(":
+            opened.append(len(kept))
+            depth += 1
+        kept.append(place)
+        if unit.text == ")" and depth:
+            depth -= 1
+            first = opened.pop()
+            if at in kept[first:]:
+                break
+            del kept[first:]
+    return [units[place] for place in kept], kept.index(at)
+
+
+def is_complement(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name only says where, of what or by whom: "in Norton", "by the Oak Trust"."""
+    return _lead(units, at) in PREPOSITIONS
 
 
 def _between(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
@@ -176,10 +211,13 @@ def _is_listed(units: Sequence[Unit], at: int) -> bool:
 def _description(units: Sequence[Unit], at: int, start: int) -> Description | None:
     """ "The tower" or "its towers" where it opens a clause and something follows it."""
     unit = units[at]
-    if unit.text not in _POSSESSIVE | {"the"} or unit.kind is not Kind.WORD:
+    if unit.text not in _POSSESSIVE | {"the", "a", "an"} or unit.kind is not Kind.WORD:
         return None
-    before = units[at - 1].text if at > start else ""
-    if before not in ("", ",", "and", "but") or at + 1 >= len(units):
+    before = units[at - 1].text if at else ""
+    indefinite = unit.text in ("a", "an")
+    inner = before in _SUBORDINATING or (indefinite and before in ("and", "but"))
+    opens = at == start or before in ("", ",", "and", "but")
+    if not (inner or (opens and not indefinite)) or at + 1 >= len(units):
         return None
     noun = at + 1
     while (
@@ -193,8 +231,10 @@ def _description(units: Sequence[Unit], at: int, start: int) -> Description | No
         noun += 1
     if units[noun].kind is not Kind.WORD:
         return None
-    verb = _first_noun(units, at + 1, noun)
-    return Description(verb, unit.text in _POSSESSIVE)
+    if inner and (noun + 1 >= len(units) or units[noun + 1].text not in AUXILIARIES):
+        return None
+    mid = any(one.kind is not Kind.MARK for one in units[:at])
+    return Description(_first_noun(units, at + 1, noun), unit.text in _POSSESSIVE, inner, mid)
 
 
 def _first_noun(units: Sequence[Unit], first: int, last: int) -> str:
@@ -216,15 +256,6 @@ def _fronted(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
 def _lead(units: Sequence[Unit], at: int, start: int = 0) -> str:
     """The word before a name in its clause, without its article and words that describe it."""
     here = at - 1
-    while here >= start and units[here].text in (
-        "the",
-        "a",
-        "an",
-        "nearby",
-        "old",
-        "new",
-        "former",
-        "famous",
-    ):
+    while here >= start and (units[here].text in _BEFORE_NAMES or units[here].text.isdigit()):
         here -= 1
     return units[here].text if here >= start else ""

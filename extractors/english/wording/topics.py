@@ -18,6 +18,7 @@ __all__ = ["Topics", "complemented", "opening_noun"]
 
 _THINGS: Final = frozenset({"it", "its"})
 _GAP = re.compile(r"\n[ \t\r]*\n")
+_BULLETS: Final = frozenset('"“-•*·–—>')
 _LONGEST_NOUN: Final = 3
 _SENTENCES_BACK: Final = 3
 
@@ -66,8 +67,18 @@ class Topics:
     def described(self, sentence: Span, noun: str) -> str | None:
         """The one topic of the sentences before that a noun can describe: "the museum"."""
         at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
-        topics = (self._topic(n) for n in range(at - 1, max(-1, at - 1 - _SENTENCES_BACK), -1))
-        return next((one for one in topics if one is not None and self._suits(noun, one)), None)
+        places = range(at - 1, max(-1, at - 1 - _SENTENCES_BACK), -1)
+        topics = [topic for before in places if (topic := self._topic(before)) is not None]
+        called = [topic for topic in topics if noun.casefold() in topic.casefold().split()]
+        named = [name for before in places for name in self._named(self._text.sentences[before], noun)]
+        suiting = [topic for topic in topics if self._suits(noun, topic)]
+        return next(iter(called or named or suiting), None)
+
+    def _named(self, sentence: Span, noun: str) -> Sequence[str]:
+        """The names of a sentence that have a noun in them: "Norton Academy" for "the academy"."""
+        units = [unit for unit in self._units(sentence) if unit.kind is Kind.NAME]
+        found = {unit.text: unit for unit in units if noun.casefold() in unit.text.split()}
+        return [self._text.text[unit.start : unit.end] for unit in found.values()]
 
     def _topic(self, at: int) -> str | None:
         if at not in self._found:
@@ -77,7 +88,7 @@ class Topics:
 
     def _find(self, at: int) -> str | None:
         sentence = self._text.sentences[at]
-        units = [unit for unit in self._units(sentence) if unit.text not in ('"', "“", "-", "•", "*")]
+        units = [unit for unit in self._units(sentence) if unit.text not in _BULLETS]
         place = 0
         while place < len(units) and is_adverb(units[place]):
             place += 1

@@ -18,6 +18,7 @@ __all__ = [
     "Unit",
     "capitalized_runs",
     "is_adverb",
+    "is_indefinite",
     "units_of",
     "with_past_names",
 ]
@@ -27,7 +28,20 @@ _CAPITAL = r"[^\W\d_a-zß-öø-ÿ]"
 _ABBREVIATED = rf"(?:(?<=\b{_CAPITAL})|(?<=\b{_CAPITAL}\w)|(?<=\b{_CAPITAL}\w\w))\.(?=\s{_CAPITAL})"
 _WORD = rf"(?:{_CAPITAL}[\w'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED})?|\d+(?:st|nd|rd|th))"
 _SMALL = r"(?:(?:of|de|du|del|della|des|di|da|do|dos|la|le|el|the|von|van|y)\s+|l['’]|d['’]){0,2}"
-_RUN = re.compile(rf"(?<!\w)(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*")
+_RUN = re.compile(
+    rf"(?<!\w)(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*(?:(?:, {_WORD}){{0,3}},? & {_WORD}(?: {_WORD})*)?"
+)
+_COUNT = (
+    r"(?:an?|another|some|several|many|few|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d+)"
+)
+_INDEFINITE = re.compile(
+    rf"(?<!\w)(?i:{_COUNT})(?:\s+(?!(?:in|on|at|of|to|by|for|near|from|with|and|or)\b)[a-z][\w-]*){{0,2}}\s+$"
+)
+_REACH: Final = 40
+_ADJECTIVE = re.compile(r"\b[Aa]n?\s+$")
+_NOUN_FOLLOWS = re.compile(
+    r"\s+(?!(?:and|or|in|on|at|of|to|by|for|is|was|has|had|that|which|who|with|from)\b)[a-z]"
+)
 _ADVERBS: Final = frozenset(
     """also now still first later soon once again today then originally only just never both already
     largely mostly mainly partly""".split()  # noqa: SIM905
@@ -103,15 +117,25 @@ def with_past_names(units: Sequence[Unit]) -> Sequence[Unit]:
 def capitalized_runs(text: str, sentence: Span) -> Iterable[Span]:
     """The runs of capitalized words inside a sentence, and at its start those of several words.
 
-    A preposition at the start is none of the name: "In Norton".
+    A preposition at the start is none of the name: "In Norton". One word after "a" and before a noun only
+    describes it: "a Jesuit church".
     """
     for match in _RUN.finditer(text, sentence.start, sentence.end):
+        described = _ADJECTIVE.search(text, sentence.start, match.start())
+        if described and _NOUN_FOLLOWS.match(text, match.end(), sentence.end) and " " not in match.group():
+            continue
         opens = not text[sentence.start : match.start()].strip(" \t\r\n\"'“‘(")
         word, _, rest = match.group().partition(" ")
         if opens and rest and word.casefold() in PREPOSITIONS:
             yield Span(match.end() - len(rest), match.end())
         elif not opens or rest:
             yield Span(match.start(), match.end())
+
+
+def is_indefinite(text: str, span: Span) -> bool:
+    """Tell a description after "a" or a number: "a Jesuit church", "five former Zeppelin" of "hangars"."""
+    small = text[span.start : span.end].split()[-1].islower() or _NOUN_FOLLOWS.match(text, span.end)
+    return bool(small) and _INDEFINITE.search(text, max(0, span.start - _REACH), span.start) is not None
 
 
 def _name(text: str, span: Span) -> Unit:

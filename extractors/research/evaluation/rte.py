@@ -10,6 +10,7 @@ is a statement that the text supports and that the gold leaves out (`also`: an i
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 Words = tuple[str, str, str]
+_POSSESSIVE = re.compile(r"['’]s(?!\w)")
 
 
 @dataclass(frozen=True)
@@ -256,8 +258,9 @@ def _accepted_labels(accepted: Iterable[Triple]) -> list[str]:
 
 
 def _occurs(label: str, text: str) -> bool:
-    """Whether a name stands in a text, word for word."""
-    return f" {normalize(label)} " in f" {normalize(text)} "
+    """Whether a name is in a text, word for word; "'s" behind it does not count."""
+    texts = (text, _POSSESSIVE.sub("", text))
+    return any(f" {normalize(label)} " in f" {normalize(one)} " for one in texts)
 
 
 def _plain(words: str) -> str:

@@ -34,8 +34,26 @@ SAID = [
     ),
     (
         "Elm Bridge (opened in 1903) is 300 feet long.",
-        {("Elm Bridge", "opened", "1903")},
+        {("Elm Bridge", "opened", "1903"), ("Elm Bridge", "length", "0.09144")},
     ),
+]
+SAID += [
+    (
+        "Ash Hall lies in Norton. Opened in May 1921.",
+        {("Ash Hall", "locatedIn", "Norton"), ("Ash Hall", "opened", "1921-05")},
+    ),
+    (
+        "Elm Library is old. The library opened in 1895 and was designed by Stone, Reed & Moss.",
+        {
+            ("Elm Library", "opened", "1895"),
+            ("Elm Library", "designedBy", "Stone, Reed & Moss"),
+        },
+    ),
+    (
+        "Ash Hall, on Elm Street, a Gothic house, opened on 11 February 1819.",
+        {("Ash Hall", "locatedOn", "Elm Street"), ("Ash Hall", "opened", "1819-02-11")},
+    ),
+    ("News:\n>> Ash Hall: a church.\nIt was built in 1868.", {("Ash Hall", "completed", "1868")}),
 ]
 NOTHING = [
     "The Elm Tower was never planned for Norton.",

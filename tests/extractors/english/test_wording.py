@@ -6,7 +6,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from extractors.candidates import RDF_TYPE, UNWORDED
-from extractors.english.wording.kinds import kind_of_name
+from extractors.english.wording.kinds import kind_of_name, suggested_kind
 from ontology.schema import Schema
 from tests.support.scripted import ScriptedModel, pipeline, reply, urban
 
@@ -31,6 +31,12 @@ SAID = [
     ("Elm Hall rises 63 metres above Norton.", ("Elm Hall", "height", "63 metres")),
     ("Ash Bridge crosses the Wye; its main span is 457 metres long.", ("Ash Bridge", "length", "457 metres")),
     ("Elm Tower has a height of about 90 metres.", ("Elm Tower", "height", "90 metres")),
+    ("Elm Hall, a Gothic church in Norton, is old.", ("Elm Hall", "located in", "Norton")),
+    ("Elm Hall: Architect Ada Stone. Closed on Mondays.", ("Elm Hall", "designed by", "Ada Stone")),
+    (
+        "The Ash Bridge (680 m; also called Nye Bridge) connects Ost with Wye.",
+        ("Ash Bridge", "connects", "Wye"),
+    ),
 ]
 NOT_SAID = [
     (
@@ -67,6 +73,21 @@ NOT_SAID = [
         "Oak Trust operates Elm Hall, and its lifts are run by Ash Company.",
         ("Elm Hall", "operated by", "Ash Company"),
     ),
+    ("Ash Line ends in Wye, where a hall was built in 1925.", ("Ash Line", "completed", "1925")),
+    (
+        "Ash Bay was mud, and since the dam was completed in 1999 it is a lake.",
+        ("Ash Bay", "completed", "1999"),
+    ),
+    ("The Ash Bay Dam is 1.1 km long.", ("Ash Bay", "length", "1.1 km")),
+    ("Elm Market occupies five former Zeppelin hangars.", ("Elm Market", "housed in", "Zeppelin hangars")),
+    ("Next to Elm Hall lies Ash Park. Wye is far.", ("Wye", "adjacent to", "Ash Park")),
+    ("The Ash Ferry calls at Elm Pier and Wye.", ("Ash Ferry", "former name", "Elm Pier")),
+    (
+        "Elm Museum is in Norton, at 44 Elm Street, next to Ash Hall.",
+        ("Elm Street", "adjacent to", "Ash Hall"),
+    ),
+    ("Elm Hall closed in 1987 and was put up again in 1992.", ("Elm Hall", "closed", "1992")),
+    ("Ash Zoo (opened in 1899) and Elm Hall are near.", ("Elm Hall", "opened", "1899")),
 ]
 
 
@@ -109,6 +130,39 @@ async def test_a_text_in_another_language_is_not_looked_at(schema: Schema) -> No
         schema, ScriptedModel(reply([("Elm", "designed by", "Ada Stone")])), languages=()
     ).extract(text)
     assert UNWORDED not in {p.rule for c in found.candidates for p in c.problems}
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Norton's Central Station", "Central Station"),
+        ("King's Cross Station", "King's Cross Station"),
+        ("Mary's Pancake House", "Mary's Pancake House"),
+        ("Bus: Ash Line", "Ash Line"),
+    ],
+)
+async def test_a_name_is_whole_and_without_whose_it_is(schema: Schema, said: str, name: str) -> None:
+    rows = [(said, "opened", "1905"), (said, "is a", "station")]
+    found = await pipeline(schema, ScriptedModel(reply(rows))).extract(f"{said} opened in 1905.")
+    assert [entity.label for entity in found.entities] == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Rafael Larco Hoyle", "person"),
+        ("King George II", "person"),
+        ("Stone & Co.", "organization"),
+        ("Mary Stone Street", "street"),
+        ("Kigamboni", None),
+        ("Duke of Kent", None),
+    ],
+)
+def test_a_name_suggests_a_person_an_organization_or_a_kind(
+    schema: Schema, name: str, kind: str | None
+) -> None:
+    found = suggested_kind(name, schema)
+    assert (found.label if found else None) == kind
 
 
 @pytest.mark.parametrize(
