@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pyoxigraph import NamedNode
+
 from ontology import Schema
 from ontology.labels import local_name
 from sparql.ask.answer.gaps import nodes_of
@@ -15,6 +17,7 @@ from sparql.ask.plan.nodes import (
     Aggregation,
     And,
     Arithmetic,
+    ClassOf,
     CompareTo,
     Converted,
     Count,
@@ -61,6 +64,7 @@ from sparql.ask.plan.words import (
     kilometers,
     link_words,
     number_words,
+    with_article,
 )
 
 __all__ = ["AnswerWriter", "count_of", "is_empty", "labels_of", "rows_of"]
@@ -228,6 +232,9 @@ class AnswerWriter:
             return f"{float(value):.4f}°"
         if isinstance(quantity, Converted):
             return number_words(value, quantity.unit)
+        if isinstance(quantity, ClassOf):
+            known = self._schema.classes.get(NamedNode(value))
+            return with_article(known.label if known is not None and known.label else local_name(value))
         if isinstance(quantity, CountOf):
             return f"{number_words(value)} {phrase(quantity.set, one=value == '1')}"
         if isinstance(quantity, Arithmetic | ValueOf):
@@ -260,6 +267,9 @@ class AnswerWriter:
             if isinstance(quantity, DistanceTo):
                 return f"The distance from {phrase(node, one=True)} to {phrase(quantity.to)} is {found}."
             of = phrase(node, one=True)
+            if isinstance(quantity, ClassOf):
+                named = next((one for one in nodes_of(node) if isinstance(one, Named)), None)
+                return f"{named.entity.words if named else of} is {found}."
             words = quantity.size if isinstance(quantity, SizeOf) else quantity_words(quantity)
             return f"{of[:1].upper()}{of[1:]}: {words} {found}."
         pairs = [f"{label}: {value}" for label, value in zip(labels, values, strict=True)]

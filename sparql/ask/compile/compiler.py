@@ -17,6 +17,7 @@ from sparql.ask.places import StatedPlaces
 from sparql.ask.plan.nodes import (
     Aggregate,
     Aggregation,
+    ClassOf,
     Count,
     Difference,
     DistanceTo,
@@ -184,7 +185,7 @@ class Compiler:
         body += [*lines, f"BIND({_scaled(quantity, expression)} AS {value})"]
         if isinstance(quantity, DistanceTo | EarliestOf):
             return self._labelled(patterns, var, body, f" (MIN({value}) AS ?size)", "?size", ("size",))
-        if isinstance(node, Named):
+        if isinstance(node, Named) or isinstance(quantity, ClassOf):
             select = f"SELECT DISTINCT {value}\n{_where(body)}ORDER BY {value}\nLIMIT {self._limit}\n"
             return self._query(patterns, select, value[1:], Result.VALUES, (value[1:],))
         selected = f' (GROUP_CONCAT(DISTINCT {value}; SEPARATOR=", ") AS ?size)'

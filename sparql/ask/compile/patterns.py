@@ -19,6 +19,7 @@ from sparql.ask.compile.sparql_text import Variables, Writer
 from sparql.ask.plan.nodes import (
     And,
     Arithmetic,
+    ClassOf,
     Compare,
     CompareTo,
     Converted,
@@ -180,6 +181,11 @@ class Patterns:
                 here = self.variables.name("here wkt")
                 axis = iri(_SIDES[side][0])
                 return [f"{var} {self.geometry()} {here} ."], f"{axis}({iri(_CENTROID)}({here}))"
+            case ClassOf():
+                class_, narrower = self.variables.name("class"), self.variables.name("narrower class")
+                below = f"{narrower} {iri(RDFS.subClassOf)}+ {class_}"
+                inner = f"{var} a {narrower} . {below} . FILTER({narrower} != {class_})"
+                return [f"{var} a {class_} .", f"FILTER NOT EXISTS {{ {inner} }}"], class_
             case Converted(converted, unit):
                 lines, expression = self.value(converted, var)
                 return lines, f"({expression} * {conversion(converted, unit):.12g})"

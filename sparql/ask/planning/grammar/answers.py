@@ -12,6 +12,7 @@ from sparql.ask.plan.nodes import (
     Aggregate,
     Aggregation,
     And,
+    ClassOf,
     CompareTo,
     Count,
     CountOf,
@@ -20,6 +21,7 @@ from sparql.ask.plan.nodes import (
     Every,
     Exists,
     Group,
+    Kind,
     List,
     Minus,
     Named,
@@ -56,6 +58,8 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
     elif of.both:
         return
     match question:
+        case Question.WHICH | Question.WHO if _is_only_named(of.node):
+            yield C.ANSWER, Values(ClassOf(), of.node), 0.3 if isinstance(of.node, Named) else 0.05
         case Question.WHICH | Question.LIST | Question.WHO:
             # What the question only names is no answer to it.
             if of.head is not Head.NAME or not isinstance(of.node, Named | Or):
@@ -82,6 +86,14 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
                 yield C.FAR, of, 0.0
         case Question.HOW_LONG:
             yield C.ANSWER, Values(SizeOf(Size.LENGTH), of.node), 0.15
+
+
+def _is_only_named(node: Set) -> bool:
+    """ "What is X?", "What type of building is X?" """
+    match node:
+        case Named() | And((Named(), Kind())) | And((Kind(), Named())):
+            return True
+    return False
 
 
 @RULES.rule(C.QUESTION, C.BETWEEN_TWO)

@@ -175,6 +175,14 @@ def _property_value(
             yield found[0], found[1], found[2] + 0.05
 
 
+@RULES.rule(C.WORD, C.BOUND)
+def _date_bound(context: Context, word: Word, bound: Bound) -> Iterator[Made]:
+    """ "churches that date from the 1930s" """
+    if word is Word.DATE and bound.dated and bound.adjective is None:
+        for quantity, cost in context.quantities.beginning(None):
+            yield from _compared(context, quantity, bound, cost + 0.05)
+
+
 @RULES.rule(C.MEASURE, C.BOUND)
 def _measure_bound(context: Context, measure: Measure, bound: Bound) -> Iterator[Made]:
     if measure.size is not None:
