@@ -1,4 +1,6 @@
-"""What the server itself refuses, beside what the rooms below refuse.
+"""What the server itself refuses, beside what the packages below it refuse.
+
+More of this tree: `server/jobs/job_errors.py`, `server/rules/edit_errors.py`, `server/gaps/gap_errors.py`.
 
 ServerError
 ├── SettingsError       a setting that cannot be used
@@ -27,23 +29,8 @@ ServerError
 ├── RequestUnderWay     a repeated request whose first one is not answered yet
 ├── ReplyLost           a repeated request that was carried out, and whose reply was not kept
 ├── TooManyListeners    a stream of events has all the listeners it takes
-├── FileNameUnusable    a name that no file can have
-├── EditRefused         an edit of ontology or shapes that cannot be used
-├── EditConflict        an edit of a file that has changed since it was read
-├── FolderReadOnly      an edit of the installed program's own files
 ├── HeldUnreadable      a held batch of another version of the program
 ├── HeldSettled         a held batch that was judged or withdrawn already
-├── JobUnknown          no job has this identifier
-├── JobConflict         a job whose state does not allow what is asked of it
-├── JobEmpty            a job without documents
-├── RecordUnreadable    a record of a job's documents that cannot be used
-├── RecordTooLong       a record whose text is over the limit
-├── ClusterUnavailable  the Dask cluster that is to extract cannot be reached
-├── GapUnknown          no gap has this identifier
-├── GapDecided          a gap that was decided already
-├── GapIncomplete       a gap that nothing fills yet
-├── GapRefused          what fills a gap does not conform to the shapes
-├── EncyclopediaUnreadable  a file of the encyclopedia cannot be read
 └── UnknownResource     an identifier that does not exist
 """
 
@@ -51,18 +38,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ontology.checks.findings import Level
 from server.message import ended, unknown_name
 from sparql.storage.disk_room import is_full_for_sqlite
 
-if TYPE_CHECKING:
-    from ontology.checks.reporting import CheckReport
-
 
 class ServerError(Exception):
-    """Base of this room's errors; the message says what to do."""
+    """Base of the server's errors; the message says what to do."""
 
 
 class SettingsError(ServerError):
@@ -306,112 +289,6 @@ class HeldSettled(ServerError):
         self.state = state
 
 
-class JobUnknown(ServerError):
-    """No job has this identifier, or it was forgotten."""
-
-    def __init__(self, identifier: str) -> None:
-        super().__init__(f"There is no job '{identifier}'. GET /jobs lists those there are.")
-
-
-class JobConflict(ServerError):
-    """A job is in a state that does not allow what is asked of it."""
-
-    def __init__(self, identifier: str, state: str, advice: str) -> None:
-        self.state = state
-        super().__init__(f"Job '{identifier}' is {state}. {advice}")
-
-
-class JobEmpty(ServerError):
-    """A body of documents without one."""
-
-    def __init__(self) -> None:
-        super().__init__('The body holds no documents. Send at least one: {"text": "..."}.')
-
-
-class RecordUnreadable(ServerError):
-    """A record that is not what the body's type says, or has no text; ``line`` is where it begins."""
-
-    def __init__(self, line: int, reason: str) -> None:
-        self.line = line
-        super().__init__(f"Line {line}: {reason} Nothing was taken; fix it and send everything again.")
-
-
-class RecordTooLong(ServerError):
-    """A record with a longer text than one extraction takes."""
-
-    def __init__(self, line: int, limit: int) -> None:
-        self.line = line
-        self.limit = limit
-        super().__init__(
-            f"Line {line}: the text is longer than {limit} characters (max_text_chars). Nothing was taken; "
-            "cut it into parts and send everything again."
-        )
-
-
-class ClusterUnavailable(ServerError):
-    """No Dask scheduler answers, it has no workers, or this program's part for it is not installed."""
-
-
-class FileNameUnusable(ServerError):
-    """A name that no file can have."""
-
-    def __init__(self, name: str, reason: str) -> None:
-        super().__init__(
-            f"{name[:80]!r} cannot be the name of a file: {reason}. Choose a shorter, plain name."
-        )
-
-
-class EditRefused(ServerError):
-    """An edit of ontology or shapes that contradicts itself or cannot be read; `report` says where."""
-
-    def __init__(self, report: CheckReport) -> None:
-        self.report = report
-        errors = [one for one in report.findings if one.level is Level.ERROR]
-        told = []
-        for one in errors[:3]:
-            place = "" if one.file is None else f"{one.file}:{one.line}: " if one.line else f"{one.file}: "
-            subject = f"<{one.subject}> " if one.subject else ""
-            told.append(f"{place}{subject}{one.message} {one.fix}")
-        more = f" And {len(errors) - 3} more." if len(errors) > 3 else ""
-        super().__init__(" ".join(told) + more)
-
-
-class EditConflict(ServerError):
-    """A file is not what the client's If-Match says."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"'{name}' has changed since you read it. Read it again and edit that.")
-
-
-class DryRunExceeded(ServerError):
-    """Trying edited rules on the graph takes more time or memory than it may."""
-
-    def __init__(self, limit: str, setting: str) -> None:
-        super().__init__(
-            f"Trying this edit on the graph took more than {limit}, so it was given up: the rules stay as "
-            f"they were. Make the queries of its shapes cheaper, or let the operator raise {setting}."
-        )
-
-
-class EditSuperseded(ServerError):
-    """An edit that was given up because a later one of the same file came."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(
-            f"A later edit of {', '.join(names)} came before this one was in force, so this one was given up."
-        )
-
-
-class FolderReadOnly(ServerError):
-    """The files belong to the installed program."""
-
-    def __init__(self, kind: str) -> None:
-        super().__init__(
-            f"The {kind} in force is the one the program ships, which is not edited in place. Copy its files "
-            f"to a folder of your own and start the server with --{kind} FOLDER."
-        )
-
-
 class IdempotencyKeyUnusable(ServerError):
     """An `Idempotency-Key` that is empty, too long or sent twice."""
 
@@ -446,42 +323,3 @@ class ReplyLost(ServerError):
             f"The first request with this Idempotency-Key was carried out{what}, but its reply {reason}. "
             "Nothing was done again; read what it made."
         )
-
-
-class GapUnknown(ServerError):
-    """No gap has this identifier."""
-
-    def __init__(self, identifier: str) -> None:
-        super().__init__(f"There is no gap '{identifier[:200]}'. `GET /gaps` lists those there are.")
-
-
-class GapDecided(ServerError):
-    """A gap whose status does not allow the decision."""
-
-    def __init__(self, identifier: str, status: str, what: str) -> None:
-        super().__init__(
-            f"Gap {identifier} is {status}, so it cannot be {what}. A rejected gap can be reopened; what was "
-            "accepted is deleted with its document, or by an update."
-        )
-        self.status = status
-
-
-class GapIncomplete(ServerError):
-    """Nothing fills the gap yet; the message says what to do."""
-
-
-class GapRefused(ServerError):
-    """What would fill a gap does not conform to the shapes; nothing was changed."""
-
-    def __init__(self, refused: Sequence[Mapping[str, Any]]) -> None:
-        super().__init__(
-            "Nothing was changed: the statements break a shape. Correct them and send them as 'statements'."
-        )
-        self.refused = refused
-
-
-class EncyclopediaUnreadable(ServerError):
-    """A file of the setting `encyclopedia` cannot be used."""
-
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"The encyclopedia's {path.name} cannot be read: {reason}. The operator can fix it.")

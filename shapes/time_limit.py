@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import NoReturn, TypeVar
 
-from sparql.model.errors import JudgingTimeout, StoreClosing
+from sparql.model.errors import JudgingTimeout
+from sparql.model.store_errors import StoreClosing
 
 Row = TypeVar("Row")
 

@@ -8,7 +8,7 @@ from server.cli.output import stderr
 from server.cli.running_server import running_server
 from server.errors import ServerError
 from server.runtime.settings import Settings
-from sparql.model.errors import StoreUnreadable
+from sparql.model.store_errors import StoreUnreadable
 
 
 def infer(

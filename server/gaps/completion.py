@@ -20,7 +20,7 @@ from extractors.prompting.prompt import load_prompt
 from ontology.labels import normalise
 from ontology.terms import OntologyProperty
 from server.curation.reading_values import entity_named, object_of
-from server.errors import GapIncomplete
+from server.gaps.gap_errors import GapIncomplete
 from server.gaps.passages import Passage
 from server.gaps.queue import StoredGap
 from server.http.reporting.statements import statement_json, term_json

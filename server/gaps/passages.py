@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from server.errors import EncyclopediaUnreadable, state_error
+from server.errors import state_error
+from server.gaps.gap_errors import EncyclopediaUnreadable
 
 FILE: Final = "passages.sqlite"
 TOKENS: Final = 256

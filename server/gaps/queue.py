@@ -19,7 +19,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from server.errors import GapUnknown, state_error
+from server.errors import state_error
+from server.gaps.gap_errors import GapUnknown
 from sparql.ask.answer.gaps import GapKind
 
 FILE: Final = "gaps.sqlite"

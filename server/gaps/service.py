@@ -10,8 +10,9 @@ from pyoxigraph import NamedNode
 
 from curation.decisions import Reviewer
 from curation.documents import PREFIX as DOCUMENT_PREFIX
-from server.errors import GapDecided, GapIncomplete, GapRefused, InvalidBody, SelectionChanged, ServerError
+from server.errors import InvalidBody, SelectionChanged, ServerError
 from server.gaps.completion import believed, read_gap, triple_of, verified
+from server.gaps.gap_errors import GapDecided, GapIncomplete, GapRefused
 from server.gaps.passages import GraphDocuments
 from server.gaps.queue import GapFilter, GapStatus, StoredGap
 from server.http.pages import page

@@ -21,7 +21,8 @@ from server.intake.held_store import HeldBatches, HeldState
 from server.intake.submission import HeldEnding, Submission
 from server.rules.ruleset import Ruleset
 from sparql.model.change import BackgroundValidation, Change, Reach
-from sparql.model.errors import SparqlError, StoreClosing, TooMuchDepends
+from sparql.model.errors import SparqlError, TooMuchDepends
+from sparql.model.store_errors import StoreClosing
 from sparql.model.triple_store import TripleStore
 from sparql.writing.concurrent_changes import ConcurrentChanges
 from sparql.writing.writer import Writer

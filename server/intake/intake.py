@@ -20,6 +20,7 @@ from extractors.models.accounting import Prices, account
 from extractors.models.chat import ChatModel
 from extractors.pipeline import Pipeline, Progress
 from extractors.prompting.methods import Method, requested_method
+from ontology import Schema
 from server.intake.batch import Assessor, Batch
 from server.intake.held_store import held_quads
 from server.intake.outcome import Outcome
@@ -27,7 +28,7 @@ from server.intake.submission import HeldEnding, Submission
 from server.intake.term_use import use_of
 from server.intake.traces import packed, trace_json
 from server.rules.ruleset import Ruleset
-from shapes.gate.known_terms import unknown_terms
+from shapes.gate.known_terms import deprecated_terms, unknown_terms
 from sparql.model.change import Change, Origin, Reach, Statement, Verdict, Violation
 from sparql.model.vocabulary import RDFS, SH, UKG
 from sparql.provenance.evidence import EvidenceReader, replaced_quads, replacement_quads
@@ -199,12 +200,7 @@ class Intake:
                 facts={**submission.facts, **rules.versions},
                 ontologies=rules.schema.version_iris,
             )
-            for triple in batch.statements:
-                unknown = unknown_terms(rules.schema, triple)
-                if unknown:
-                    batch.refused.setdefault(triple, unknown)
-                    if triple not in batch.uses:
-                        batch.uses[triple] = use_of(triple, batch.statements, rules.schema)
+            _judge_terms(batch, rules.schema)
             self._support_names(submission)
             for assessor in self._assessors:
                 assessor.assess(batch, rules.schema)
@@ -284,6 +280,18 @@ class Intake:
             if rejected is not None and triple not in refused and not self._review.is_stated(triple):
                 refused[triple] = (rejected_before(triple, self._review.get(rejected)),)
         return refused
+
+
+def _judge_terms(batch: Batch, schema: Schema) -> None:
+    """Refuse terms that the ontology does not have, and warn of deprecated ones."""
+    for triple in batch.statements:
+        unknown = unknown_terms(schema, triple)
+        if unknown:
+            batch.refused.setdefault(triple, unknown)
+            if triple not in batch.uses:
+                batch.uses[triple] = use_of(triple, batch.statements, schema)
+        for warning in deprecated_terms(schema, triple):
+            batch.refuse(triple, warning)
 
 
 def rejected_before(triple: Triple, item: ReviewItem) -> Violation:

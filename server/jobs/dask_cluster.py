@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from server.errors import ClusterUnavailable
+from server.jobs.job_errors import ClusterUnavailable
 
 _CONNECT_S = 10
 

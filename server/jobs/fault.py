@@ -12,7 +12,8 @@ from extractors.errors import (
     ModelUnavailable,
 )
 from extractors.text.cleaning import TextError
-from server.errors import ClusterUnavailable, ServerError, StateUnreadable
+from server.errors import ServerError, StateUnreadable
+from server.jobs.job_errors import ClusterUnavailable
 from sparql.model.errors import JudgingTimeout, SparqlError, TooMuchDepends
 
 

@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from server.errors import JobConflict, JobEmpty, JobUnknown
 from server.jobs.database import Database
 from server.jobs.job import (
     FINISHED,
@@ -22,6 +21,7 @@ from server.jobs.job import (
     JobState,
     run_of,
 )
+from server.jobs.job_errors import JobConflict, JobEmpty, JobUnknown
 from server.jobs.record import Record
 from sparql.model.request_mark import current_mark
 from sparql.provenance.records import Document

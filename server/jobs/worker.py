@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from extractors.models.accounting import account
-from server.errors import ClusterUnavailable, StateUnreadable
+from server.errors import StateUnreadable
 from server.jobs.fault import Fate, fate_after, is_expected, message_of
 from server.jobs.job import DocumentState, Job, Work
+from server.jobs.job_errors import ClusterUnavailable
 from server.jobs.progress import Progress
 from server.jobs.store import JobStore
 from sparql.model.errors import SparqlError

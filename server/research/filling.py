@@ -21,7 +21,8 @@ from rich.table import Table
 from curation.decisions import Reviewer
 from extractors.errors import ModelError
 from extractors.models.chat import ChatModel
-from server.errors import GapIncomplete, ServerError
+from server.errors import ServerError
+from server.gaps.gap_errors import GapIncomplete
 from server.gaps.queue import Asked
 from server.gaps.service import GapService
 from server.intake.plain_dialogue import PlainDialogue

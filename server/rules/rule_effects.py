@@ -142,8 +142,13 @@ def _open_items(review: ReviewQueue) -> list[ReviewItem]:
 
 
 def _is_fixed(item: ReviewItem, impact: Impact) -> bool:
-    fixed = {(v.focus, v.component, v.shape) for shape in impact.shapes for v in shape.fixed}
-    return bool(item.violations) and all((v.focus, v.component, v.shape) in fixed for v in item.violations)
+    """Whether all that an item waits for is fixed; another value of its property may not be."""
+
+    def key(one: Violation) -> tuple[object, ...]:
+        return one.focus, one.component, one.shape, one.path, one.value
+
+    fixed = {key(one) for shape in impact.shapes for one in shape.fixed}
+    return bool(item.violations) and all(key(one) in fixed for one in item.violations)
 
 
 def _predicate(path: str | None) -> NamedNode | None:
@@ -189,6 +194,17 @@ def impact_json(impact: Impact) -> dict[str, Any]:
             }
             for one in impact.inferences
         ],
+        "terms": [
+            {
+                "term": one.term.value,
+                "change": one.change,
+                "statements": one.statements,
+                "examples": [term_json(term) for term in one.examples],
+                "successor": one.successor.value if one.successor is not None else None,
+                "rewrite": one.rewrite,
+            }
+            for one in impact.terms
+        ],
     }
 
 
@@ -218,4 +234,8 @@ def impact_text(impact: dict[str, Any], *, markdown: bool = False) -> str:
     for one in impact["inferences"]:
         sign = "follows" if one["added"] else "no longer follows"
         lines.append(f"{mark}{sign}: {one['conclusion']}, for {one['statements']} statements")
+    for one in impact["terms"]:
+        lines.append(f"{mark}{one['change']}: {one['term']}, used by {one['statements']} statements")
+        if one["rewrite"] is not None:
+            lines.append(f"{mark}to rewrite them: {one['rewrite']}")
     return "\n".join(lines)

@@ -21,22 +21,23 @@ from ontology import Schema
 from ontology.catalog import CATALOG
 from ontology.errors import OntologyError
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
-from server.errors import (
+from server.errors import UnknownResource
+from server.rules.checking import Folders, Reasoner, check, reasoned
+from server.rules.dry_runs import DryRun, DryRuns, Files
+from server.rules.edit_errors import (
     DryRunExceeded,
     EditConflict,
     EditRefused,
     EditSuperseded,
     FileNameUnusable,
     FolderReadOnly,
-    UnknownResource,
 )
-from server.rules.checking import Folders, Reasoner, check, reasoned
-from server.rules.dry_runs import DryRun, DryRuns, Files
 from server.rules.rule_history import RuleHistory, write_whole
 from server.rules.ruleset import Ruleset, open_shapes, read_ruleset
 from shapes.errors import ShapesError
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
-from sparql.model.errors import SparqlError, StoreClosing
+from sparql.model.errors import SparqlError
+from sparql.model.store_errors import StoreClosing
 
 if TYPE_CHECKING:
     from ontology.checks.reporting import CheckReport

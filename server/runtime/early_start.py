@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from server.runtime.settings import chosen
+from server.runtime.settings_loading import chosen
 from sparql.workers.processes.launching import launched
 
 

@@ -1,73 +1,23 @@
-"""The settings: one table of names, defaults and help; TOML < environment < flags.
+"""The settings: one table of names, defaults and help; `settings_loading` says where values come from."""
 
-`load_settings` records where each value came from, for `urbankg config show`.
-"""
-
-import json
-import os
-import re
-import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    field_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field
 from pyoxigraph import NamedNode
 
 from extractors.prompting.method_names import MethodName
-from server.errors import SettingsError
-from server.http.access.trusted_networks import networks_of
-from shapes.generation import Generation, generation_of
+from server.runtime.setting_values import (
+    GeneratedShapes,
+    HostNames,
+    MetersByClass,
+    Networks,
+    Origins,
+    TileAddress,
+    listed,
+)
 from sparql.model.tolerances import Tolerances
 from sparql.storage.durability import Durability
-
-PREFIX = "URBANKG_"
-FILE = "urbankg.toml"
-# A name or an IPv4 address, or an IPv6 address with or without its brackets.
-_HOST_NAME = re.compile(r"[^\s/@:*\[\]]+|\[?[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]?")
-# Letters, digits and dots only where the content security policy names the host.
-_TILES = re.compile(
-    r"https?://[A-Za-z0-9.-]+(?::\d+)?/(?=\S*\{z\})(?=\S*\{x\})(?=\S*\{y\})[^\s\"'<>]*", re.ASCII
-)
-_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/@\s*]+")
-
-
-def _from_json(value: object) -> object:
-    """A value of the environment, read as JSON; any other value as it is."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except json.JSONDecodeError as error:
-        raise ValueError(f'not JSON ({error}); write {{"http://example.org/District": 0.5}}') from error
-
-
-def _listed(value: str) -> list[str]:
-    """The parts between commas."""
-    return [part for one in value.split(",") if (part := one.strip())]
-
-
-def _networks(value: str) -> str:
-    networks_of(value)
-    return value
-
-
-def _an_iri(value: str) -> str:
-    NamedNode(value)
-    return value
-
-
-_Iri = Annotated[str, AfterValidator(_an_iri)]
-_Meters = Annotated[float, Field(ge=0, lt=100_000)]
 
 
 class Settings(BaseModel):
@@ -113,17 +63,17 @@ class Settings(BaseModel):
     public_url: str | None = Field(
         None, description="Address by which clients know the server; http://host:port when not set."
     )
-    allowed_hosts: str = Field(
+    allowed_hosts: HostNames = Field(
         "",
         description="More names that the server answers to, with commas between, beside `host`, that of "
         "`public_url` and the machine's own; `*`: all. Requests to other names get 421.",
     )
-    cors_origins: str = Field(
+    cors_origins: Origins = Field(
         "",
         description="Origins whose web pages may read `/sparql`, `/query` and VoID, with commas between "
         "(`https://app.example`); `*`: all. Empty: none.",
     )
-    tile_address: str = Field(
+    tile_address: TileAddress = Field(
         "",
         description="Address of map tiles that the page draws beneath the graph's areas "
         "(`https://tiles.example/{z}/{x}/{y}.png`); its content security policy then allows that origin's "
@@ -137,7 +87,7 @@ class Settings(BaseModel):
         description="`compiled` accepts at once what certainly conforms and gives the rest to pySHACL; "
         "`pyshacl` gives it everything.",
     )
-    generate_shapes: Annotated[Generation, BeforeValidator(generation_of)] = Field(
+    generate_shapes: GeneratedShapes = Field(
         "contradictions",
         description="Which shapes are also made from the ontology's axioms, where none is written by hand: "
         "those that refuse what contradicts an axiom (`contradictions`), or also what is not known to "
@@ -282,7 +232,7 @@ class Settings(BaseModel):
     tolerance_m: float = Field(
         0, ge=0, description="How far borders may be off when features are related, in meters; 0 is exact."
     )
-    layer_tolerance_m: Annotated[dict[_Iri, _Meters], BeforeValidator(_from_json)] = Field(
+    layer_tolerance_m: MetersByClass = Field(
         {},
         description="The same for the features of some classes, by the IRI of the class: a table in TOML, a "
         "JSON object in the environment. Of two features the larger tolerance counts.",
@@ -420,7 +370,7 @@ class Settings(BaseModel):
         ge=0,
         description="Requests a client (a key, else an address) may send per second, lasting; 0: no limit.",
     )
-    trusted_proxies: Annotated[str, AfterValidator(_networks)] = Field(
+    trusted_proxies: Networks = Field(
         "",
         description="Addresses and networks of proxies, with commas between, whose `Forwarded` and "
         "`X-Forwarded-For` give the client's address. Empty: none.",
@@ -464,109 +414,9 @@ class Settings(BaseModel):
     @property
     def allowed_host_names(self) -> tuple[str, ...]:
         """The names of `allowed_hosts`, in lower case."""
-        return tuple(name.strip("[]") for name in _listed(self.allowed_hosts.lower()))
+        return tuple(name.strip("[]") for name in listed(self.allowed_hosts.lower()))
 
     @property
     def page_origins(self) -> tuple[str, ...]:
         """The origins of `cors_origins`, as browsers write them."""
-        return tuple(_listed(self.cors_origins.lower()))
-
-    @field_validator("allowed_hosts")
-    @classmethod
-    def _names_of_hosts(cls, value: str) -> str:
-        for name in _listed(value):
-            if name != "*" and not _HOST_NAME.fullmatch(name):
-                raise ValueError(f"'{name}' is not a host name; write it without http:// and without a port")
-        return value
-
-    @field_validator("tile_address")
-    @classmethod
-    def _tile_address(cls, value: str) -> str:
-        if value and not _TILES.fullmatch(value):
-            raise ValueError(
-                f"'{value}' is no address of tiles; write https://tiles.example/{{z}}/{{x}}/{{y}}.png"
-            )
-        return value
-
-    @field_validator("cors_origins")
-    @classmethod
-    def _origins_of_pages(cls, value: str) -> str:
-        for origin in _listed(value):
-            if origin != "*" and not _ORIGIN.fullmatch(origin):
-                raise ValueError(
-                    f"'{origin}' is not an origin; write https://app.example, without a path, or *"
-                )
-        return value
-
-
-@dataclass(frozen=True)
-class LoadedSettings:
-    """Settings with the place each value came from."""
-
-    settings: Settings
-    origins: Mapping[str, str]
-
-    def shown(self) -> Iterator[tuple[str, str, str]]:
-        """Name, value (secrets hidden) and origin of each setting."""
-        for name, field in Settings.model_fields.items():
-            value = getattr(self.settings, name)
-            extra = field.json_schema_extra
-            secret = isinstance(extra, dict) and extra.get("secret") and value is not None
-            shown = "********" if secret else "" if value is None else str(value)
-            yield name, shown, self.origins.get(name, "default")
-
-
-def chosen(before: Mapping[str, Any], **flags: Any) -> "LoadedSettings":
-    """Settings from the flags before and after the command, the environment and the file."""
-    merged = {**before, **{name: value for name, value in flags.items() if value is not None}}
-    file = merged.pop("config")
-    return load_settings(merged, file=file)
-
-
-def load_settings(
-    flags: Mapping[str, Any], *, file: Path | None = None, environment: Mapping[str, str] | None = None
-) -> LoadedSettings:
-    """Merge the TOML file, the environment (`URBANKG_*`) and flags; None flags are not set.
-
-    Raises `SettingsError` naming the setting and where it came from.
-    """
-    env = os.environ if environment is None else environment
-    path = file or (Path(FILE) if Path(FILE).exists() else None)
-    values: dict[str, Any] = {}
-    origins: dict[str, str] = {}
-    for name, value in _from_file(path).items():
-        values[name], origins[name] = value, str(path)
-    for name in Settings.model_fields:
-        variable = PREFIX + name.upper()
-        if env.get(variable):
-            values[name], origins[name] = env[variable], f"environment {variable}"
-        elif variable in env and name == "language":
-            values[name], origins[name] = "", f"environment {variable}"
-    for name, value in flags.items():
-        if value is not None:
-            values[name], origins[name] = value, f"flag --{name.replace('_', '-')}"
-    try:
-        return LoadedSettings(Settings(**values), origins)
-    except ValidationError as error:
-        raise SettingsError(_explain(error, origins)) from error
-
-
-def _from_file(path: Path | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    try:
-        with path.open("rb") as stream:
-            return tomllib.load(stream)
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be read: {error.strerror}. Give an existing file.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path} is not TOML: {error}. Correct the file.") from error
-
-
-def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
-    parts = []
-    for problem in error.errors():
-        name = ".".join(str(part) for part in problem["loc"])
-        origin = origins.get(str(problem["loc"][0]), "default") if problem["loc"] else "default"
-        parts.append(f"Setting '{name}' ({origin}): {problem['msg']}.")
-    return " ".join(parts) + " `urbankg config show` lists all settings."
+        return tuple(listed(self.cors_origins.lower()))

@@ -13,6 +13,7 @@ from pyoxigraph import NamedNode, Triple
 
 from ontology import Schema
 from shapes.authoring.shape_hash import shape_digest
+from shapes.authoring.term_changes import TermUse, term_uses
 from shapes.engine.batch_lookup import BatchLookup
 from shapes.gate.affected import Pairs
 from shapes.gate.gate import ShapesGate
@@ -138,6 +139,8 @@ class Impact:
     passing: tuple[QueuedStatement, ...]
     waiting: int
     inferences: tuple[Inference, ...]
+    terms: tuple[TermUse, ...] = ()
+    """Terms that it removes or deprecates, and that the graph uses."""
     notes: tuple[str, ...] = ()
     """What was not examined, and how to do so."""
 
@@ -183,9 +186,12 @@ def impact_in_steps(
     hopeful = _hopeful(waiting, after.schema, set(changes), bool(added or gone))
     passing = [_accepted(after.gate, future, batch) for batch in _batches(hopeful)]
     inferences = tuple(_inferences(source, before.schema, after.schema))
+    terms = tuple(term_uses(source, before.schema, after.schema))
     for run in runs:
         run.judge_by_new()
-    yield Impact(_results(runs), _items(hopeful, passing), len(waiting), inferences, (*notes, NOT_COMPARED))
+    yield Impact(
+        _results(runs), _items(hopeful, passing), len(waiting), inferences, terms, (*notes, NOT_COMPARED)
+    )
     slow = before.gate.exceeded & {run.name for run in runs}
     for run in runs:
         if run.name not in slow:
@@ -195,7 +201,7 @@ def impact_in_steps(
     else:
         anyway = [_passing_before(source, before, batch) for batch in _batches(hopeful)]
         passing = [new - old for new, old in zip(passing, anyway, strict=True)]
-    yield Impact(_results(runs), _items(hopeful, passing), len(waiting), inferences, notes)
+    yield Impact(_results(runs), _items(hopeful, passing), len(waiting), inferences, terms, notes)
 
 
 def _heavy(

@@ -1,14 +1,15 @@
 """Extraction may only use the ontology's terms: any other class or property is refused.
 
 The statement waits in the review queue as a proposal for the ontology engineers. Clients' own writes are
-judged by the shapes alone; with an empty ontology every term is accepted.
+judged by the shapes alone; with an empty ontology every term is accepted. Of deprecated terms it is warned.
 """
 
 from pyoxigraph import NamedNode, Triple
 
 from ontology import Schema
+from ontology.vocabulary import EQUIVALENT_CLASS, EQUIVALENT_PROPERTY, REPLACED_BY
 from sparql.model.change import Violation
-from sparql.model.vocabulary import DCTERMS, GEO, OWL, PROV, RDF, RDFS, SKOS, UKG
+from sparql.model.vocabulary import DCTERMS, GEO, OWL, PROV, RDF, RDFS, SH, SKOS, UKG
 
 _STANDARD = (RDF, RDFS, OWL, SKOS, DCTERMS, PROV, GEO)
 
@@ -23,6 +24,47 @@ def unknown_terms(schema: Schema, triple: Triple) -> tuple[Violation, ...]:
             return (_violation(triple, "class", value),)
         return ()
     return () if _known(schema, predicate) else (_violation(triple, "property", predicate),)
+
+
+def deprecated_terms(schema: Schema, triple: Triple) -> tuple[Violation, ...]:
+    """The deprecated class or property of a statement, as a warning that names its successor."""
+    is_class = triple.predicate == RDF.type and isinstance(triple.object, NamedNode)
+    term = triple.object if is_class else triple.predicate
+    known = schema.classes.get(term) if is_class else schema.properties.get(term)  # type: ignore[arg-type]
+    if known is None or not known.deprecated:
+        return ()
+    instead = successor(schema, known.iri)
+    advice = f"Use {instead}." if instead is not None else "The ontology names no successor."
+    return (
+        Violation(
+            focus=triple.subject,
+            message=f"{known.iri} is deprecated. {advice}",
+            component=UKG.DeprecatedTerm,
+            path=triple.predicate.value,
+            value=term,
+            severity=SH.Warning,
+        ),
+    )
+
+
+def successor(schema: Schema, term: NamedNode, *, among: Schema | None = None) -> NamedNode | None:
+    """What a schema says to use instead of a term: dcterms:isReplacedBy, else what it is equivalent to.
+
+    It is a term of `among` (by default of the same schema) that is not deprecated.
+    """
+    here = among or schema
+    stated = sorted((t for t in schema.triples if term in (t.subject, t.object)), key=str)
+    replaced = [t.object for t in stated if t.predicate == REPLACED_BY and t.subject == term]
+    alike = [
+        t.object if t.subject == term else t.subject
+        for t in stated
+        if t.predicate in (EQUIVALENT_PROPERTY, EQUIVALENT_CLASS)
+    ]
+    for one in (*replaced, *alike):
+        known = (here.classes.get(one) or here.properties.get(one)) if isinstance(one, NamedNode) else None
+        if known is not None and known.iri != term and not known.deprecated:
+            return known.iri
+    return None
 
 
 def _known(schema: Schema, term: NamedNode) -> bool:

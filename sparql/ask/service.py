@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import gather
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -102,7 +103,7 @@ class Asker:
         self._linker = QuestionLinker(
             schema, labels, summary, prompts / "idle-words.txt" if prompts else None, same
         )
-        self._compiler = Compiler(schema, self._places, limit=row_limit)
+        self._compiler = Compiler(schema, self._places, limit=row_limit, used=summary.has)
         self._runner = PlanRunner(self._compiler, run_query)
         self._writer = AnswerWriter(schema)
         self._kept: tuple[int, int, Context | None] = (-1, 0, None)
@@ -226,8 +227,10 @@ class Asker:
         answer = None
         if not silent:
             ways = self._compiler, typing.kind, self._run_query
-            shown = await find_shown(outcome.plan, outcome.query, outcome.results, *ways)
-            coverage = await find_coverage(outcome.plan, *ways)
+            shown, coverage = await gather(
+                find_shown(outcome.plan, outcome.query, outcome.results, *ways),
+                find_coverage(outcome.plan, *ways),
+            )
             shown = replace(shown, coverage=coverage)
             answer = self._writer.state(outcome.plan, outcome.query, outcome.results, shown)
         return AskResult(

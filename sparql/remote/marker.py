@@ -12,7 +12,13 @@ from collections.abc import Sequence
 
 from pyoxigraph import NamedNode, Quad
 
-from sparql.model.errors import RemoteConflict, RemoteError, RemoteRefused, RemoteUndecided, RemoteUnreachable
+from sparql.model.store_errors import (
+    RemoteConflict,
+    RemoteError,
+    RemoteRefused,
+    RemoteUndecided,
+    RemoteUnreachable,
+)
 from sparql.model.vocabulary import STATE, UKG
 from sparql.remote.address import RemoteAddress
 from sparql.remote.commits import marker, read_marker

@@ -16,16 +16,11 @@ from pathlib import Path
 import httpx
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
 
-from sparql.model.errors import (
-    ProtectedGraph,
-    RemoteConflict,
-    RemoteError,
-    RemoteUndecided,
-    RemoteUnreachable,
-)
+from sparql.model.errors import ProtectedGraph
 from sparql.model.graph_reading import GraphReading
 from sparql.model.request_mark import current_mark
 from sparql.model.source import Term
+from sparql.model.store_errors import RemoteConflict, RemoteError, RemoteUndecided, RemoteUnreachable
 from sparql.model.vocabulary import GRAPH, HELD, PROPOSALS, PROVENANCE, REVIEW, STATE
 from sparql.remote.address import RemoteAddress
 from sparql.remote.answers import result_repair

@@ -7,7 +7,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-from sparql.model.errors import DiskFull, StoreUnwritable
+from sparql.model.store_errors import DiskFull, StoreUnwritable
 
 # A limit on file sizes (RLIMIT_FSIZE) or a quota has the same effect as a full disk.
 _NUMBERS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

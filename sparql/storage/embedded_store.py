@@ -1,62 +1,47 @@
 """The embedded store: one Oxigraph database in a folder, one writer, checkpoints for worker processes.
 
 Layout: the default graph holds everything that was accepted; system graphs beside it record where each triple
-came from (`sparql.model.vocabulary`). The revision is a quad of the state graph, committed with the data, so
-a restart knows exactly what was acknowledged.
+came from (`sparql.model.vocabulary`).
 """
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Protocol, cast
 
 import pyoxigraph
 from pyoxigraph import (
-    BlankNode,
-    DefaultGraph,
     Literal,
     NamedNode,
     Quad,
-    QuerySolutions,
     RdfFormat,
     Triple,
 )
 
-from sparql.model.errors import DiskFull, StoreLocked, StoreUnreadable, StoreUnwritable
-from sparql.model.graph_reading import GraphReading
 from sparql.model.request_mark import current_mark
-from sparql.model.source import Term
+from sparql.model.store_errors import DiskFull, StoreUnwritable
 from sparql.model.triple_store import LateCommit
-from sparql.model.vocabulary import RDFS, STATE, UKG, XSD
+from sparql.model.vocabulary import RDFS, STATE, UKG
 from sparql.storage.change_log import ChangeLog, Commit, is_system
-from sparql.storage.database_files import check_files
+from sparql.storage.checkpoint_folder import Checkpoint, CheckpointFolder
+from sparql.storage.database import open_database, revision_quad, stored_revision
+from sparql.storage.database_reading import DatabaseReading
 from sparql.storage.disk_room import LEAST_ROOM, has_room, is_full, unwritable
 from sparql.storage.durability import Durability, GroupSync, LogFiles
 from sparql.storage.exact_update import write_exactly
 from sparql.storage.folder_format import check_format, mark_format
+from sparql.storage.following import Follower
 from sparql.storage.write_buffer import WriteBuffer, literal_characters
 
 _STORE = UKG.store
-_REVISION = UKG.revision
 _PENDING = Quad(_STORE, UKG.bulkLoadPending, Literal(True), STATE)
-_CLASSES = 10_000
-"""The number of classes whose direct superclasses are cached."""
 _BUFFERED_BYTES = 8 * 2**20
 """When the engine buffers more than this, the buffer is written to its files."""
 _PROBE = Quad(_STORE, UKG.probe, Literal(True), STATE)
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """A frozen copy of the store in a folder of hard links, openable read-only."""
-
-    path: Path
-    revision: int
 
 
 class ReadableLines(Protocol):
@@ -66,36 +51,7 @@ class ReadableLines(Protocol):
         """Up to so many bytes; none at the end."""
 
 
-class Observer(Protocol):
-    """Something kept in step with the default graph, for example the label index.
-
-    `rebuild` is called at the start with quads of the default graph, `apply` after each commit, under the
-    writer's lock.
-    """
-
-    @property
-    def predicates(self) -> Collection[NamedNode]:
-        """The predicates it reads: it is rebuilt from the quads with these alone."""
-
-    def expect_rebuild(self) -> None:
-        """A rebuild follows; what is applied before its end is applied again on top of it."""
-
-    def rebuild(self, quads: Iterable[Quad]) -> None: ...
-
-    def apply(self, additions: Iterable[Quad], removals: Iterable[Quad]) -> None: ...
-
-
-class Follower(Protocol):
-    """Receives every commit, in order, before the next may start and before `revision` returns it."""
-
-    def committed(self, commit: Commit, since: int) -> None:
-        """The store went from revision `since` to that of the commit by exactly these quads."""
-
-    def lost_track(self) -> None:
-        """The store was changed without a report of the individual quads."""
-
-
-class EmbeddedStore(GraphReading):
+class EmbeddedStore(DatabaseReading):
     """An Oxigraph database in `folder`, or in memory when `folder` is None (then without checkpoints).
 
     `durability` says when a commit is acknowledged; with GROUP, call `settle` after it. Raises `StoreLocked`
@@ -103,25 +59,19 @@ class EmbeddedStore(GraphReading):
     """
 
     def __init__(self, folder: Path | None = None, *, durability: Durability = Durability.NONE) -> None:
-        self.folder = folder
         self.durability = Durability.NONE if folder is None else durability
         self._lock = threading.RLock()
-        self._checkpoint: Checkpoint | None = None
-        self._users: dict[Path, int] = {}
-        self._made = 0
         self._full = False
         """Whether the engine refuses writes because the disk was full."""
-        self._forget_classes()
         self._buffer = WriteBuffer(self.write_out, _BUFFERED_BYTES)
-        if folder is None:
-            self.graph, self._revision = pyoxigraph.Store(), 0
-        else:
-            self._checkpoints = folder / "checkpoints"
+        if folder is not None:
             check_format(folder)
-            self.graph, self._revision = _open(folder / "graph")
+        graph, self._revision = (pyoxigraph.Store(), 0) if folder is None else open_database(folder / "graph")
+        super().__init__(graph, folder)
+        if folder is not None:
             mark_format(folder)
-            _empty(self._checkpoints)
-        self._stamped = _stamp(self._revision)
+            self._checkpoints = CheckpointFolder(folder / "checkpoints", self._copy_to)
+        self._stamped = revision_quad(self._revision)
         self.journal: ChangeLog | None = None
         """Records each commit before it is done."""
         self._followers: list[Follower] = []
@@ -134,61 +84,6 @@ class EmbeddedStore(GraphReading):
         """The number of the last committed change; it only increases."""
         return self._revision
 
-    def match(
-        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
-    ) -> Iterator[Triple]:
-        """Triples of the default graph that match the pattern; `None` is a wildcard."""
-        if predicate != RDFS.subClassOf or subject is None or object_ is not None:
-            return super().match(subject, predicate, object_)
-        # Every change reads this and hardly any changes it. A change replaces the dictionary, so results that
-        # were read before it go to the old one.
-        known = self._superclasses
-        above = known.get(subject)
-        if above is None:
-            above = tuple(super().match(subject, predicate, None))
-            if len(known) < _CLASSES:
-                known[subject] = above
-        return iter(above)
-
-    def _forget_classes(self) -> None:
-        self._superclasses: dict[Term, tuple[Triple, ...]] = {}
-
-    def match_quads(
-        self,
-        subject: Term | None,
-        predicate: NamedNode | None,
-        object_: Term | None,
-        graph: NamedNode | BlankNode | DefaultGraph | None = None,
-    ) -> Iterator[Quad]:
-        """Quads that match the pattern, of one graph or (None) of all."""
-        if isinstance(subject, Literal | Triple):
-            return iter(())
-        return iter(self.graph.quads_for_pattern(subject, predicate, object_, graph))
-
-    def values_of(self, predicate: NamedNode) -> Iterator[Term]:
-        """The objects of all triples with a predicate; on disk each once, at a third of the cost."""
-        # Sorted by object as they are there, REDUCED leaves out all repetitions.
-        solutions = self.graph.query(f"SELECT REDUCED ?o {{ ?s {predicate} ?o }}")
-        assert isinstance(solutions, QuerySolutions)
-        return (solution[0] for solution in solutions)
-
-    def subjects_of(self, predicate: NamedNode, value: Term) -> Iterator[Term]:
-        """The subjects of all triples with a predicate and an object, at a third of the cost of `match`."""
-        solutions = self.graph.query(f"SELECT ?s {{ ?s {predicate} {value} }}")
-        assert isinstance(solutions, QuerySolutions)
-        return (solution[0] for solution in solutions)
-
-    @property
-    def is_ordered(self) -> bool:
-        """Whether quads of one graph are sorted by subject, and those with a given predicate by object.
-
-        On disk the engine reads them from an index in that order, in memory from an unsorted list.
-        """
-        return self.folder is not None
-
-    def contains(self, quad: Quad) -> bool:
-        return quad in self.graph
-
     @property
     def local(self) -> EmbeddedStore:
         """This store itself."""
@@ -198,10 +93,6 @@ class EmbeddedStore(GraphReading):
     def syncs(self) -> int:
         """How many syncs `Durability.GROUP` has made."""
         return self.group.syncs
-
-    def has_graph(self, graph: NamedNode) -> bool:
-        """Whether the named graph exists, even if empty."""
-        return self.graph.contains_named_graph(graph)
 
     def remember_reads(self) -> AbstractContextManager[None]:
         """Nothing to remember: reading again is cheap."""
@@ -254,7 +145,7 @@ class EmbeddedStore(GraphReading):
 
     def _carry_out(self, whole: Commit, noted: AbstractContextManager[None]) -> None:
         """Apply a commit under the store's lock and report it to the followers."""
-        stamp = _stamp(whole.revision)
+        stamp = revision_quad(whole.revision)
         if self.before_commit is not None:
             self.before_commit(whole.revision, whole.additions, whole.removals)
         with noted:
@@ -264,7 +155,7 @@ class EmbeddedStore(GraphReading):
                 )
             finally:
                 if any(quad.predicate == RDFS.subClassOf for quad in (*whole.additions, *whole.removals)):
-                    self._forget_classes()
+                    self.forget_classes()
         older, self._stamped = self._stamped, stamp
         if self._followers:
             reported = replace(whole, additions=[*whole.additions, stamp], removals=[*whole.removals, older])
@@ -352,7 +243,7 @@ class EmbeddedStore(GraphReading):
             with self._engine():
                 add()
         finally:
-            self._forget_classes()
+            self.forget_classes()
             for follower in self._followers:
                 follower.lost_track()
 
@@ -381,40 +272,17 @@ class EmbeddedStore(GraphReading):
                 self.graph.remove(_PROBE)
 
     def acquire(self) -> Checkpoint:
-        """Lend a checkpoint at least as new as every change acknowledged before this call.
+        """A checkpoint at least as new as every change acknowledged before this call.
 
-        Blocks for about 20 ms when a new one is needed. Give it back with `release`.
+        Blocks for about 20 ms when a new one is needed. Call `release` after its use.
         """
         with self._lock:
-            current = self._checkpoint
-            if current is None or current.revision != self._revision:
-                path = self._backup(f"{self._revision}-")
-                self._checkpoint = Checkpoint(path, self._revision)
-                if current is not None:
-                    self._drop_if_unused(current.path)
-                current = self._checkpoint
-            self._users[current.path] = self._users.get(current.path, 0) + 1
-            return current
+            return self._checkpoints.acquire(self._revision)
 
     def clone(self) -> Checkpoint:
         """A writable copy of the current store, which the caller must delete."""
         with self._lock:
-            return Checkpoint(self._backup("clone-"), self._revision)
-
-    def _backup(self, name: str) -> Path:
-        """A copy of the store made of hard links. Raises StoreUnwritable, and then leaves nothing."""
-        self._reopen_if_full()
-        self._made += 1
-        path = self._checkpoints / f"{name}{self._made}"
-        try:
-            with self._engine():
-                self.graph.backup(str(path))
-                self._buffer.emptied()
-        except StoreUnwritable:
-            shutil.rmtree(path, ignore_errors=True)
-            shutil.rmtree(f"{path}.tmp", ignore_errors=True)
-            raise
-        return path
+            return self._checkpoints.clone(self._revision)
 
     def follow(self, follower: Follower) -> None:
         """Report each commit to a follower from now on."""
@@ -422,10 +290,16 @@ class EmbeddedStore(GraphReading):
             self._followers.append(follower)
 
     def release(self, checkpoint: Checkpoint) -> None:
-        """Give back a checkpoint; its files are deleted when it is unused and no longer the newest."""
+        """End the use of a checkpoint: deleted when nobody uses it and it is no longer the newest."""
         with self._lock:
-            self._users[checkpoint.path] -= 1
-            self._drop_if_unused(checkpoint.path)
+            self._checkpoints.release(checkpoint)
+
+    def _copy_to(self, path: Path) -> None:
+        """A copy of the store made of hard links."""
+        self._reopen_if_full()
+        with self._engine():
+            self.graph.backup(str(path))
+            self._buffer.emptied()
 
     def optimize(self) -> None:
         """Compact the database's files; reads and writes continue, more slowly. Raises `StoreUnwritable`."""
@@ -482,13 +356,7 @@ class EmbeddedStore(GraphReading):
                     self.graph.flush()
             # pyoxigraph has no close: the lock goes with the last reference.
             self.graph = pyoxigraph.Store()
-            self._forget_classes()
-
-    def _drop_if_unused(self, path: Path) -> None:
-        newest = self._checkpoint is not None and self._checkpoint.path == path
-        if not newest and self._users.get(path, 0) <= 0:
-            self._users.pop(path, None)
-            shutil.rmtree(path, ignore_errors=True)
+            self.forget_classes()
 
 
 def _together(commits: Sequence[Commit]) -> tuple[list[Quad], list[Quad]]:
@@ -502,41 +370,3 @@ def _together(commits: Sequence[Commit]) -> tuple[list[Quad], list[Quad]]:
     return [q for q, is_present in present.items() if is_present], [
         q for q, is_present in present.items() if not is_present
     ]
-
-
-def stored_revision(graph: pyoxigraph.Store) -> int:
-    """The revision of the last commit that a database holds; 0 for a new one."""
-    stamps = graph.quads_for_pattern(_STORE, _REVISION, None, STATE)
-    return max((int(quad.object.value) for quad in stamps if isinstance(quad.object, Literal)), default=0)
-
-
-def _stamp(revision: int) -> Quad:
-    return Quad(_STORE, _REVISION, Literal(str(revision), datatype=XSD.integer), STATE)
-
-
-def _open(path: Path) -> tuple[pyoxigraph.Store, int]:
-    """The database and its revision."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        check_files(path)
-        graph = pyoxigraph.Store(str(path))
-        return graph, stored_revision(graph)
-    except (OSError, RuntimeError) as error:
-        # The engine raises RuntimeError where a file does not hold what was written to it.
-        if "lock" in str(error).lower():
-            raise StoreLocked(path.parent) from error
-        if is_full(error):
-            raise unwritable(path.parent, error) from error
-        raise StoreUnreadable(path.parent, str(error)) from error
-
-
-def _empty(folder: Path) -> None:
-    """Replace a folder and what an earlier run left there by an empty one."""
-    try:
-        if folder.is_dir() and not folder.is_symlink():
-            shutil.rmtree(folder, ignore_errors=True)
-        else:
-            folder.unlink(missing_ok=True)
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise StoreUnreadable(folder.parent, str(error)) from error

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from sparql.model.errors import FormatUnknown
+from sparql.model.store_errors import FormatUnknown
 
 FORMAT: Final = 1
 _FILE: Final = "format"

@@ -17,8 +17,9 @@ from glob import escape, glob
 from time import monotonic
 from typing import Protocol
 
-from sparql.model.errors import ReaderLost, StoreUnwritable
-from sparql.storage.embedded_store import Checkpoint
+from sparql.model.errors import ReaderLost
+from sparql.model.store_errors import StoreUnwritable
+from sparql.storage.checkpoint_folder import Checkpoint
 from sparql.workers.capture.commit_log import MOST_QUADS, CommitLog
 from sparql.workers.capture.store_copy import LEAST_GROWTH, copies_folder, disk_bytes
 

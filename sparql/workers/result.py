@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from pyoxigraph import NamedNode
 
-from sparql.model.errors import QueryFailed, ReadError, SparqlError, StoreDamaged, reports_damage
+from sparql.model.errors import QueryFailed, ReadError, SparqlError
+from sparql.model.store_errors import StoreDamaged, reports_damage
 from sparql.protocol.formats import Format
 from sparql.rewriting.meaning.probes import Probe, Row
 from sparql.syntax.unknown_functions import unknown_function

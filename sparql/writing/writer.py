@@ -15,12 +15,14 @@ from pyoxigraph import Quad, Triple
 
 from sparql.inference.materialized import COMPLETE, STALE, Inferences, forget
 from sparql.model.change import Change, Delta, Deriver, Gate, Verdict
-from sparql.model.errors import SparqlError, StoreClosing, StoreUnwritable
+from sparql.model.errors import SparqlError
 from sparql.model.literals import InvalidGeometry
+from sparql.model.store_errors import StoreClosing, StoreUnwritable
 from sparql.model.support import refuse_system_graphs
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DEFAULT
-from sparql.storage.embedded_store import EmbeddedStore, Observer, ReadableLines
+from sparql.storage.embedded_store import EmbeddedStore, ReadableLines
+from sparql.storage.following import Observer
 from sparql.writing.concurrent_changes import ConcurrentChanges
 from sparql.writing.derived_changes import DerivedChanges
 from sparql.writing.group import Group, Outcome

@@ -11,7 +11,7 @@ from typing import Any
 import pyoxigraph
 from pyoxigraph import Quad
 
-from sparql.storage.embedded_store import Checkpoint
+from sparql.storage.checkpoint_folder import Checkpoint
 
 
 class StoreCheckpoints:

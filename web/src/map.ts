@@ -4,6 +4,7 @@ import * as L from "leaflet";
 import type { Feature, FeatureCollection, Geometry } from "geojson";
 import { html, LitElement, type PropertyValues } from "lit";
 import { address, ask } from "./api";
+import { boundsOf, Drawing, type Look } from "./drawing";
 import { groundOf, vocabulary } from "./names";
 
 interface Label {
@@ -47,15 +48,13 @@ export class MapView extends LitElement {
   declare label: string;
 
   #map?: L.Map;
-  #canvas?: L.Canvas;
-  #below = L.layerGroup();
+  #ground?: Drawing;
   #labels: Label[] = [];
   #written = L.layerGroup();
   #shown = L.layerGroup();
   #beside?: L.Layer;
-  /** Too many for elements of their own: they are drawn on the canvas. */
-  #many = false;
-  #color?: string;
+  /** Too many for elements of their own: they are drawn on a canvas. */
+  #many?: Drawing;
   #tiled = false;
   #markers = new Map<string, L.Marker | L.Path>();
   #fitted: FeatureCollection | null | undefined;
@@ -63,7 +62,7 @@ export class MapView extends LitElement {
   #resize?: ResizeObserver;
   #theme?: MutationObserver;
   #dark = matchMedia("(prefers-color-scheme: dark)");
-  #restyle = (): void => void this.#drawGround();
+  #restyle = (): void => void this.#drawGround().then(() => this.#many && this.#draw(true));
 
   protected override createRenderRoot(): HTMLElement {
     return this;
@@ -80,13 +79,12 @@ export class MapView extends LitElement {
     this.#map = L.map(frame, { attributionControl: false, zoomControl: false, minZoom: 2, maxZoom: 18, zoomSnap: 0.25 });
     L.control.zoom({ position: "topright" }).addTo(this.#map);
     this.#tile();
-    this.#canvas = L.canvas({ padding: 0.3 });
     this.#map.setView([0, 0], 2);
-    this.#below.addTo(this.#map);
     this.#written.addTo(this.#map);
     this.#shown.addTo(this.#map);
     this.#map.on("dragstart", () => (this.#moved = true));
     this.#map.on("click", (event) => {
+      this.#pick(event.latlng);
       const reach = (this.#map!.containerPointToLatLng([12, 0]).lng - this.#map!.containerPointToLatLng([0, 0]).lng) / 2;
       this.dispatchEvent(new CustomEvent("place", { detail: { at: event.latlng, reach }, bubbles: true }));
     });
@@ -120,6 +118,8 @@ export class MapView extends LitElement {
     this.#resize?.disconnect();
     this.#theme?.disconnect();
     this.#dark.removeEventListener("change", this.#restyle);
+    this.#ground?.remove();
+    this.#many?.remove();
     this.#map?.remove();
     this.#map = undefined;
   }
@@ -136,25 +136,18 @@ export class MapView extends LitElement {
     const style = getComputedStyle(this);
     const color = (name: string): string => resolved(style.getPropertyValue(name), this);
     const colors = { land: color("--m-land"), water: color("--m-water"), park: color("--m-park"), hood: color("--m-hood") };
-    this.#below.clearLayers();
     this.#labels = [];
     const order = { land: 0, water: 1, park: 2 };
     const drawn = collection.features.map((feature) => ({ feature, ground: groundOf(feature.properties!["classes"]) }));
     drawn.sort((one, other) => order[one.ground] - order[other.ground]);
-    for (const { feature, ground: kind } of drawn) {
-      const layer = L.geoJSON(feature as Feature, {
-        interactive: false,
-        style: {
-          renderer: this.#canvas,
-          fillColor: colors[kind],
-          fillOpacity: this.#tiled ? 0 : 1,
-          stroke: kind === "land",
-          color: colors.hood,
-          weight: 1,
-        } as L.PathOptions,
-      });
-      this.#below.addLayer(layer);
-      const bounds = layer.getBounds();
+    const looks = new Map(drawn.map(({ feature, ground: kind }): [Feature, Look] => [
+      feature,
+      { fill: this.#tiled ? null : colors[kind], line: kind === "land" ? colors.hood : null, width: 1, opacity: 1 },
+    ]));
+    this.#ground?.remove();
+    this.#ground = new Drawing(this.#map, [...looks.keys()], (one) => looks.get(one)!, { pane: "tilePane", zIndex: 2 });
+    for (const { feature } of drawn) {
+      const bounds = boundsOf([feature]);
       const text = feature.properties!["label"] as string | null;
       if (text && bounds.isValid()) this.#labels.push({ text, bounds, center: bounds.getCenter() });
     }
@@ -192,41 +185,39 @@ export class MapView extends LitElement {
     }
   }
 
-  #draw(): void {
+  #draw(keepView = false): void {
     const map = this.#map!;
     this.#shown.clearLayers();
     this.#markers.clear();
+    this.#many?.remove();
+    this.#many = undefined;
     if (this.around) L.geoJSON(this.around, { interactive: false, style: { className: "m-near" } }).addTo(this.#shown);
     this.#beside = undefined;
     if (this.reference) {
       const drawn = L.geoJSON(this.reference, { interactive: false, style: (one) => ({ className: isArea(one) ? "m-ref" : "m-beside", fill: isArea(one) }), pointToLayer: dot }).addTo(this.#shown);
       if (!this.reference.features.every(isArea)) this.#beside = drawn;
     }
-    this.#many = (this.data?.features.length ?? 0) > MOST_PINS;
-    for (const feature of this.data?.features ?? []) this.#add(feature);
+    const features = this.data?.features ?? [];
+    if (features.length > MOST_PINS) {
+      const accent = resolved(getComputedStyle(this).getPropertyValue("--accent"), this);
+      const look = { fill: accent, line: accent, width: 1.5, opacity: 0.25 };
+      this.#many = new Drawing(map, features, () => look);
+    } else for (const feature of features) this.#add(feature);
+    this.#select();
+    if (keepView) {
+      this.#write();
+      return;
+    }
     this.#fitted = undefined;
     this.#moved = false;
     map.invalidateSize({ pan: false });
     this.#fit();
-    this.#select();
   }
 
   #add(feature: Feature): void {
     const { iri, label, number } = feature.properties as { iri?: string; label?: string; number?: number };
     const name = String(label ?? iri ?? "");
-    const picked = (): void => {
-      if (iri) this.dispatchEvent(new CustomEvent("pick", { detail: iri, bubbles: true }));
-    };
-    if (this.#many) {
-      const style = { renderer: this.#canvas, color: this.#accent(), weight: 1.5, fillOpacity: 0.25, radius: 4 } as L.CircleMarkerOptions;
-      const drawn = L.geoJSON(feature, { style, pointToLayer: (_, at) => L.circleMarker(at, style) });
-      drawn.on("click", (event) => {
-        L.popup().setLatLng(event.latlng).setContent(popup(name, iri)).openOn(this.#map!);
-        picked();
-      });
-      drawn.addTo(this.#shown);
-      return;
-    }
+    const picked = (): void => this.#tell(iri);
     const position = feature.geometry.type === "Point" ? feature.geometry.coordinates : null;
     const isPoint = position !== null;
     if (!isPoint) {
@@ -243,9 +234,16 @@ export class MapView extends LitElement {
     if (iri) this.#markers.set(iri, marker);
   }
 
-  #accent(): string {
-    this.#color ??= resolved(getComputedStyle(this).getPropertyValue("--accent"), this);
-    return this.#color;
+  #tell(iri: string | undefined): void {
+    if (iri) this.dispatchEvent(new CustomEvent("pick", { detail: iri, bubbles: true }));
+  }
+
+  /** Say what is at a place, of very many things. */
+  #pick(place: L.LatLng): void {
+    const found = this.#many?.at(place, 6)?.properties as { iri?: string; label?: string } | undefined;
+    if (!found) return;
+    L.popup().setLatLng(place).setContent(popup(String(found.label ?? found.iri ?? ""), found.iri)).openOn(this.#map!);
+    this.#tell(found.iri);
   }
 
   #select(): void {
@@ -270,6 +268,7 @@ export class MapView extends LitElement {
       // Lines and points beside the answer may lead far away from it.
       if (layer !== this.#beside) extend(layer);
     });
+    if (this.#many) bounds.extend(boundsOf(this.data!.features));
     if (!bounds.isValid()) for (const one of this.#labels) bounds.extend(one.bounds);
     if (!bounds.isValid()) return;
     map.fitBounds(bounds.pad(0.12), { maxZoom: 15, animate: false });

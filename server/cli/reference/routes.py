@@ -11,7 +11,7 @@ import httpx
 from starlette.types import ASGIApp
 
 from server.http.app import create_app
-from server.runtime.settings import load_settings
+from server.runtime.settings_loading import load_settings
 from server.runtime.wiring import build
 
 _HEADS = ("| method | path | operation | what it does |", "|---|---|---|---|")

@@ -415,6 +415,17 @@ class InferenceImpact(Answer):
     examples: list[Term]
 
 
+class TermImpact(Answer):
+    """A term that an edit removes or deprecates and that the graph uses; `rewrite` is a SPARQL update."""
+
+    term: str
+    change: str
+    statements: int
+    examples: list[Term]
+    successor: str | None
+    rewrite: str | None
+
+
 class Impact(Answer):
     """What an edit would change: counts, and some examples."""
 
@@ -427,6 +438,7 @@ class Impact(Answer):
     shapes: list[ShapeImpact]
     passing_examples: list[Statement]
     inferences: list[InferenceImpact]
+    terms: list[TermImpact]
 
 
 class RulesVersions(Answer):

@@ -11,7 +11,10 @@ from ontology.errors import OntologyError
 from server import errors as server
 from server.data.rdf_files import LoadError
 from server.data.sample.mapping import MappingError
+from server.gaps import gap_errors
 from server.http.reporting.problems import ProblemMap, add_sparql
+from server.jobs import job_errors
+from server.rules import edit_errors
 from shapes.errors import (
     DecisionSettled,
     DecisionUnknown,
@@ -30,7 +33,8 @@ from shapes.errors import (
     TermNotDeclared,
 )
 from sparql.ask.errors import AskError, PlanError
-from sparql.model.errors import BackupError, SparqlError
+from sparql.model.errors import SparqlError
+from sparql.model.store_errors import BackupError
 from sparql.writing.bulk import MalformedLiteral
 
 # The client is gone; the status is for the log.
@@ -119,36 +123,41 @@ def all_problems() -> ProblemMap:
     add(server.ParameterUnusable, 400, "Parameter not usable", members=_places)
     add(server.UnsupportedBody, 415, "Content type not read here")
     add(server.LoadRefused, 422, "File refused by the shapes", members=lambda error: {"loads": error.loads})
-    add(server.FileNameUnusable, 400, "No name of a file")
-    add(server.EditRefused, 422, "Edit not usable", members=lambda error: {"check": error.report.as_json()})
-    add(server.DryRunExceeded, 422, "The shapes take too long")
-    add(server.EditSuperseded, 409, "A later edit came")
-    add(server.EditConflict, 412, "Edited meanwhile")
-    add(server.FolderReadOnly, 409, "Shipped files are not edited")
+    add(edit_errors.FileNameUnusable, 400, "No name of a file")
+    add(
+        edit_errors.EditRefused,
+        422,
+        "Edit not usable",
+        members=lambda error: {"check": error.report.as_json()},
+    )
+    add(edit_errors.DryRunExceeded, 422, "The shapes take too long")
+    add(edit_errors.EditSuperseded, 409, "A later edit came")
+    add(edit_errors.EditConflict, 412, "Edited meanwhile")
+    add(edit_errors.FolderReadOnly, 409, "Shipped files are not edited")
     add(server.UnknownResource, 404, "Not found")
     add(server.HeldUnreadable, 500, "Held batch not readable")
-    add(server.HeldSettled, 409, "Waits no longer", members=lambda error: {"state": error.state})
-    add(server.JobUnknown, 404, "No such job")
-    add(server.JobConflict, 409, "Not in this state", members=lambda error: {"state": error.state})
-    add(server.JobEmpty, 400, "No documents")
-    add(server.RecordUnreadable, 400, "Record not readable", members=lambda error: {"line": error.line})
+    add(server.HeldSettled, 409, "Batch already settled", members=lambda error: {"state": error.state})
+    add(job_errors.JobUnknown, 404, "No such job")
+    add(job_errors.JobConflict, 409, "Not in this state", members=lambda error: {"state": error.state})
+    add(job_errors.JobEmpty, 400, "No documents")
+    add(job_errors.RecordUnreadable, 400, "Record not readable", members=lambda error: {"line": error.line})
     add(
-        server.RecordTooLong,
+        job_errors.RecordTooLong,
         413,
         "Text too long",
         members=lambda error: {"line": error.line, "limit_chars": error.limit},
     )
-    add(server.GapUnknown, 404, "No such gap")
-    add(server.GapDecided, 409, "Decided already", members=lambda error: {"state": error.status})
-    add(server.GapIncomplete, 422, "Nothing fills the gap")
+    add(gap_errors.GapUnknown, 404, "No such gap")
+    add(gap_errors.GapDecided, 409, "Decided already", members=lambda error: {"state": error.status})
+    add(gap_errors.GapIncomplete, 422, "Nothing fills the gap")
     add(
-        server.GapRefused,
+        gap_errors.GapRefused,
         422,
         "Statement does not conform",
         members=lambda error: {"refused": list(error.refused)},
     )
-    add(server.EncyclopediaUnreadable, 500, "Encyclopedia not readable")
-    add(server.ClusterUnavailable, 503, "Cluster unavailable")
+    add(gap_errors.EncyclopediaUnreadable, 500, "Encyclopedia not readable")
+    add(job_errors.ClusterUnavailable, 503, "Cluster unavailable")
     add(server.IdempotencyKeyUnusable, 400, "Idempotency key not usable")
     add(server.IdempotencyKeyReused, 422, "Idempotency key reused")
     add(server.RequestUnderWay, 409, "First request under way", headers=lambda error: {"Retry-After": "1"})

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from sparql.ask.compile.compiler import Compiler
 from sparql.ask.linking.linker import LinkedQuestion
+from sparql.ask.linking.readings import EntityName
 from sparql.ask.linking.summary import RunQuery
 from sparql.ask.linking.words import Token
 from sparql.ask.plan.nodes import (
@@ -37,6 +38,7 @@ from sparql.ask.plan.nodes import (
     Set,
     SideOf,
     Table,
+    Term,
     Top,
     Values,
 )
@@ -83,6 +85,10 @@ def word_gaps(linked: LinkedQuestion, words: Sequence[Token]) -> list[Gap]:
 def _word_gap(run: Sequence[Token], linked: LinkedQuestion) -> Gap:
     words = linked.text[run[0].start : run[-1].end]
     is_name = any(token.raw[:1].isupper() for token in run) and run[0] is not linked.tokens[0]
+    known = next(_named_by(run, linked), None)
+    if known is not None:
+        message = f"I know {known.words}, but no query that fits all words of the question. Say it otherwise."
+        return Gap(GapKind.SCHEMA, message, 0, known.words)
     if is_name:
         message = f"I did not use: {words}. No entity of the graph has this name. Check it, or add it."
         return Gap(GapKind.ENTITY, message, 0, words)
@@ -90,6 +96,14 @@ def _word_gap(run: Sequence[Token], linked: LinkedQuestion) -> Gap:
         f"I did not use: {words}. Nothing in the graph or ontology stands for it here. Say it otherwise."
     )
     return Gap(GapKind.SCHEMA, message, 0, UNKNOWN, words)
+
+
+def _named_by(run: Sequence[Token], linked: LinkedQuestion) -> Iterator[Term]:
+    """The entities that just these words name; an article may be before them."""
+    for one in linked.readings:
+        words = list(linked.tokens[one.start : one.end])
+        if isinstance(one.meaning, EntityName) and words[-len(run) :] == list(run):
+            yield one.meaning.term
 
 
 def _runs(tokens: Sequence[Token], words: Sequence[Token]) -> Iterator[list[Token]]:

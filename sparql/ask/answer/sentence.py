@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pyoxigraph import NamedNode
+
 from ontology import Schema
 from ontology.labels import local_name
 from sparql.ask.answer.gaps import nodes_of
@@ -15,6 +17,7 @@ from sparql.ask.plan.nodes import (
     Aggregation,
     And,
     Arithmetic,
+    ClassOf,
     CompareTo,
     Converted,
     Count,
@@ -31,6 +34,7 @@ from sparql.ask.plan.nodes import (
     Named,
     Near,
     Operation,
+    Or,
     PlaceLink,
     Plan,
     Position,
@@ -60,6 +64,7 @@ from sparql.ask.plan.words import (
     kilometers,
     link_words,
     number_words,
+    with_article,
 )
 
 __all__ = ["AnswerWriter", "count_of", "is_empty", "labels_of", "rows_of"]
@@ -199,6 +204,9 @@ class AnswerWriter:
 
     def _part_claim(self, part: Set, shown: Shown, *, holds: bool) -> str:
         match part:
+            case Kind():
+                words = phrase(part, one=True)
+                return f"is {'' if holds else 'not '}a{'n' if words[:1] in 'aeiou' else ''} {words}"
             case Related(PlaceLink(place), to):
                 return place_words(place, phrase(to), holds=holds)
             case CompareTo(quantity, op, Named(entity)):
@@ -224,6 +232,9 @@ class AnswerWriter:
             return f"{float(value):.4f}°"
         if isinstance(quantity, Converted):
             return number_words(value, quantity.unit)
+        if isinstance(quantity, ClassOf):
+            known = self._schema.classes.get(NamedNode(value))
+            return with_article(known.label if known is not None and known.label else local_name(value))
         if isinstance(quantity, CountOf):
             return f"{number_words(value)} {phrase(quantity.set, one=value == '1')}"
         if isinstance(quantity, Arithmetic | ValueOf):
@@ -256,6 +267,9 @@ class AnswerWriter:
             if isinstance(quantity, DistanceTo):
                 return f"The distance from {phrase(node, one=True)} to {phrase(quantity.to)} is {found}."
             of = phrase(node, one=True)
+            if isinstance(quantity, ClassOf):
+                named = next((one for one in nodes_of(node) if isinstance(one, Named)), None)
+                return f"{named.entity.words if named else of} is {found}."
             words = quantity.size if isinstance(quantity, SizeOf) else quantity_words(quantity)
             return f"{of[:1].upper()}{of[1:]}: {words} {found}."
         pairs = [f"{label}: {value}" for label, value in zip(labels, values, strict=True)]
@@ -302,6 +316,10 @@ def _listed(node: Set, query: Query, labels: Sequence[str]) -> str:
     if top is not None and all(isinstance(part, Top | Kind) for part in parts):
         node = top
         verb = "is" if len(labels) == 1 else "are" if top.count > 1 else "are equal: each is"
+        if isinstance(top.set, Or) and all(isinstance(one, Named) for one in top.set.sets):
+            of = enumerate_labels([phrase(one) for one in top.set.sets])
+            words = phrase(top).removesuffix(phrase(top.set)).removesuffix(" of ")
+            return f"Of {of}, {enumerate_labels(labels)} {verb} {words}."
         return f"{enumerate_labels(labels)} {verb} {phrase(node)}."
     if isinstance(node, Related | Near | SideOf):
         words = _headless(node)

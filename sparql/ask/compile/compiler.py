@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from pyoxigraph import NamedNode
+
 from ontology import Schema
 from sparql.ask.compile.paths import Paths
 from sparql.ask.compile.patterns import NAMES, Patterns
@@ -15,6 +17,7 @@ from sparql.ask.places import StatedPlaces
 from sparql.ask.plan.nodes import (
     Aggregate,
     Aggregation,
+    ClassOf,
     Count,
     Difference,
     DistanceTo,
@@ -75,11 +78,21 @@ _AGGREGATES: Final = {
 
 
 class Compiler:
-    """Compiles checked plans over one ontology; `limit` is the most rows that a list may have."""
+    """Compiles checked plans over one ontology; `limit` is the most rows that a list may have.
 
-    def __init__(self, schema: Schema, places: StatedPlaces | None = None, *, limit: int = 1000) -> None:
+    `used` says whether the graph has statements of a property.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        places: StatedPlaces | None = None,
+        *,
+        limit: int = 1000,
+        used: Callable[[NamedNode], bool] = lambda _: True,
+    ) -> None:
         self._schema = schema
-        self._paths = Paths(schema, places or StatedPlaces.of(schema))
+        self._paths = Paths(schema, places or StatedPlaces.of(schema), used)
         self._limit = limit
 
     def compile(self, plan: Plan, kind: Callable[[Quantity], QuantityKind]) -> Query:
@@ -172,7 +185,7 @@ class Compiler:
         body += [*lines, f"BIND({_scaled(quantity, expression)} AS {value})"]
         if isinstance(quantity, DistanceTo | EarliestOf):
             return self._labelled(patterns, var, body, f" (MIN({value}) AS ?size)", "?size", ("size",))
-        if isinstance(node, Named):
+        if isinstance(node, Named) or isinstance(quantity, ClassOf):
             select = f"SELECT DISTINCT {value}\n{_where(body)}ORDER BY {value}\nLIMIT {self._limit}\n"
             return self._query(patterns, select, value[1:], Result.VALUES, (value[1:],))
         selected = f' (GROUP_CONCAT(DISTINCT {value}; SEPARATOR=", ") AS ?size)'

@@ -5,7 +5,7 @@ Subproperties and declared inverses count, and regions are transitive.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from pyoxigraph import NamedNode
@@ -22,11 +22,18 @@ _INVERSE: Final = {Place.WITHIN: Place.CONTAINS, Place.CONTAINS: Place.WITHIN}
 
 
 class Paths:
-    """Writes links as property paths over one ontology."""
+    """Writes links as property paths over one ontology.
 
-    def __init__(self, schema: Schema, places: StatedPlaces) -> None:
+    `used` says whether the graph has statements of a property. Of the properties that state a location only
+    those are written that it has: a repeated path looks each of them up at every step.
+    """
+
+    def __init__(
+        self, schema: Schema, places: StatedPlaces, used: Callable[[NamedNode], bool] = lambda _: True
+    ) -> None:
         self._schema = schema
         self.places = places
+        self._used = used
 
     def link(self, writer: Writer, link: Link) -> str:
         """Return the path from the subject of a link to its object."""
@@ -77,9 +84,9 @@ class Paths:
 
     def _within(self, writer: Writer, mark: str, unmark: str) -> str:
         """Computed containment or stated location, mixed in any order."""
-        inside = [GEO.rcc8tpp, GEO.rcc8ntpp, *self.places.within]
+        inside = [GEO.rcc8tpp, GEO.rcc8ntpp, *filter(self._used, self.places.within)]
         steps = [mark + writer.iri(iri) for iri in inside]
-        steps += [unmark + writer.iri(iri) for iri in self.places.contains]
+        steps += [unmark + writer.iri(iri) for iri in filter(self._used, self.places.contains)]
         return path(steps, repeated=True)
 
 

@@ -19,6 +19,7 @@ from sparql.ask.compile.sparql_text import Variables, Writer
 from sparql.ask.plan.nodes import (
     And,
     Arithmetic,
+    ClassOf,
     Compare,
     CompareTo,
     Converted,
@@ -72,6 +73,8 @@ _SIDES: Final = {
     "west": (NamedNode(f"{_GEOF}maxX"), "<", NamedNode(f"{_GEOF}minX")),
 }
 _SIGNS: Final = {Op.LESS: "<", Op.AT_MOST: "<=", Op.EQUAL: "=", Op.AT_LEAST: ">=", Op.MORE: ">"}
+# Measured of geometries, which takes long and is never equal: they are sorted and not compared with the best.
+_MEASURED: Final = (DistanceTo, SizeOf, Position)
 _OPERATIONS: Final = {
     Operation.PLUS: "+", Operation.MINUS: "-", Operation.TIMES: "*", Operation.PER: "/"
 }  # fmt: skip
@@ -178,6 +181,11 @@ class Patterns:
                 here = self.variables.name("here wkt")
                 axis = iri(_SIDES[side][0])
                 return [f"{var} {self.geometry()} {here} ."], f"{axis}({iri(_CENTROID)}({here}))"
+            case ClassOf():
+                class_, narrower = self.variables.name("class"), self.variables.name("narrower class")
+                below = f"{narrower} {iri(RDFS.subClassOf)}+ {class_}"
+                inner = f"{var} a {narrower} . {below} . FILTER({narrower} != {class_})"
+                return [f"{var} a {class_} .", f"FILTER NOT EXISTS {{ {inner} }}"], class_
             case Converted(converted, unit):
                 lines, expression = self.value(converted, var)
                 return lines, f"({expression} * {conversion(converted, unit):.12g})"
@@ -301,7 +309,7 @@ class Patterns:
         return [inner, *left, f"FILTER({test})", *different]
 
     def _top(self, node: Top, var: str) -> list[str]:
-        if node.count == 1 and node.first == 1 and not isinstance(node.quantity, DistanceTo | SizeOf):
+        if node.count == 1 and node.first == 1 and not isinstance(node.quantity, _MEASURED):
             return [f"{{ SELECT DISTINCT {var} WHERE {self._block(self._ahead(node, var))} }}"]
         value = self.variables.name("value")
         inner = self.per_member(node.set, node.quantity, var, value, most=node.most)
@@ -315,9 +323,16 @@ class Patterns:
         if isinstance(node.quantity, ValueOf) and node.quantity.measured is None:
             few = self.is_few(node.set)
             lines, value = self.value(node.quantity, var, few=few)
-            body = [*self.members(node.set, var), *lines]
-            first = f"{{ SELECT ({function}({value}) AS {best}) WHERE {self._block(body)} }}"
-            return [first, *body, f"FILTER({value} = {best})"]
+            members = self.members(node.set, var)
+            first = f"{{ SELECT ({function}({value}) AS {best}) WHERE {self._block([*members, *lines])} }}"
+            if few:
+                return [first, *members, *lines, f"FILTER({value} = {best})"]
+            # The things with the value are few: what they are is looked up for these alone. A subquery makes
+            # sure of that, since a store is free to order filters.
+            found = (
+                f"{{ SELECT DISTINCT {var} WHERE {{ {first} {' '.join(lines)} FILTER({value} = {best}) }} }}"
+            )
+            return [found, *self.members(node.set, var, few=True)]
         value = self.variables.name("value")
         inner = self.per_member(node.set, node.quantity, var, value, most=node.most)
         return [
@@ -358,9 +373,9 @@ class Patterns:
         return [*self.members(node, thing), f"{thing} {self.geometry()} {there} ."], there
 
     def is_few(self, node: Set) -> bool:
-        """Whether a set is found from a name or a place, and not by its class or values."""
+        """Whether a set is found from a place, and not by its class or values; a name needs no search."""
         match node:
-            case Named() | Top():
+            case Top():
                 return True
             case And(sets):
                 return any(map(self.is_few, sets))
@@ -369,9 +384,9 @@ class Patterns:
             case Minus(kept, _) | Lacking(kept, _):
                 return self.is_few(kept)
             case Related(PlaceLink(Place.WITHIN), to):
-                return self.is_few(to)
-            case Related(PropertyLink(term, False), to):
-                return term.iri in self.paths.places.inside and self.is_few(to)
+                return isinstance(to, Named) or self.is_few(to)
+            case Related(PropertyLink(term, False), to) if term.iri in self.paths.places.inside:
+                return isinstance(to, Named) or self.is_few(to)
         return False
 
     def _order(self, node: Set) -> int:

@@ -19,7 +19,13 @@ __all__ = ["ASKING", "AUXILIARIES", "BEFORE", "Form", "forms_of"]
 ASKING: Final = frozenset("what which who whom where when how".split())  # noqa: SIM905
 AUXILIARIES: Final = frozenset("is are was were do does did has have had can could will would".split())  # noqa: SIM905
 BEFORE: Final = frozenset("in of to on at by from through for with within inside near into".split())  # noqa: SIM905
+_ONWARD: Final = frozenset({"on", "onward", "onwards", "forward"})
+_WORDS_OF_TIME: Final = 3
+"""Most words between "from" and "onward": "the 19th century"."""
 _DEGREES: Final = ("er", "est")
+_MODALS: Final = tuple(
+    (word,) for word in ["can", "could", "would", "will", "may", "might", "should", "do", "does"]
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ def _plain(tokens: Sequence[Token]) -> Form:
         if len(rest) > len(phrase) and tuple(t.text for t in rest[: len(phrase)]) == phrase:
             rest, whether = rest[len(phrase) :], True
             break
-    rest = list(_without_fillers(rest, phrases["fillers"]))
+    rest = _since(list(_without_fillers(rest, phrases["fillers"])))
     while len(rest) > 1 and rest[-1].text == ",":
         rest.pop()
     asking = whether and not any(token.text in ASKING for token in rest)
@@ -91,6 +97,10 @@ def _without_fillers(tokens: Sequence[Token], fillers: Sequence[tuple[str, ...]]
     n = 0
     while n < len(tokens):
         rest = tuple(token.text for token in tokens[n:])
+        doing = _doing(rest) if n else 0
+        if doing and n + doing < len(tokens):
+            n += doing
+            continue
         found = next((p for p in fillers if rest[: len(p)] == p and len(tokens) > len(p)), None)
         if found is not None and not (len(found) == 1 and tokens[n].capital and n):
             n += len(found)
@@ -99,6 +109,35 @@ def _without_fillers(tokens: Sequence[Token], fillers: Sequence[tuple[str, ...]]
         else:
             yield tokens[n]
             n += 1
+
+
+def _since(tokens: list[Token]) -> list[Token]:
+    """Say "since 1950" for "from 1950 on"."""
+    for n, token in enumerate(tokens):
+        if token.text != "from":
+            continue
+        for end in range(n + 2, min(len(tokens), n + 2 + _WORDS_OF_TIME)):
+            numbered = any(word.text[:1].isdigit() or word.text == "century" for word in tokens[n + 1 : end])
+            last = end + 1 == len(tokens) or tokens[end + 1].text == ","
+            if numbered and tokens[end].text in _ONWARD and (last or tokens[end].text != "on"):
+                return [*tokens[:n], replace(token, text="since"), *tokens[n + 1 : end], *tokens[end + 1 :]]
+    return tokens
+
+
+def _doing(texts: Sequence[str]) -> int:
+    """Return how many words say what people do with places: "can you visit", "that I could walk to"."""
+    phrases = _phrases()
+    start = 1 if texts[:1] in (("that",), ("which",)) else 0
+    for first, second in ((_MODALS, phrases["people"]), (phrases["people"], _MODALS)):
+        end = start
+        for listed in (first, second, phrases["doing"]):
+            found = next((p for p in listed if texts[end : end + len(p)] == p), None)
+            if found is None:
+                break
+            end += len(found)
+        else:
+            return end
+    return 0
 
 
 def _stands_for_thing(tokens: Sequence[Token], n: int) -> bool:

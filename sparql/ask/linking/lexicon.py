@@ -226,6 +226,8 @@ class FunctionWords:
             self._add_all(phrases, Side(name))
         for name, phrases in lists["logic"].items():
             self._add_all(phrases, Word(name))
+        self._add_all(lists["others"]["words"], Word.OTHERS)
+        self._add_all(lists["differences"]["words"], Word.DIFFERENCE)
         self._add_comparators(lists)
         self._add_order(lists["order"])
         for name, phrases in lists["extremes"].items():
@@ -240,6 +242,10 @@ class FunctionWords:
         for name, phrases in lists["superlatives"].items():
             adjective = self.adjectives[name]
             self._add_all(phrases, Superlative(most=not adjective.least, adjective=adjective))
+        for name, phrases in lists["comparatives"].items():
+            adjective = self.adjectives[name]
+            op = Op.LESS if adjective.least else Op.MORE
+            self._add_all(phrases, Comparator(op, adjective=adjective))
 
     def _add_comparators(self, lists: Mapping[str, Any]) -> None:
         for section, kind in (

@@ -122,7 +122,9 @@ class QuestionLinker:
         entities = EntityReader(self._labels, terms, self.functions, self._same).read(
             question, tokens, self._idle
         )
-        readings = [*entities, *read_numbers(tokens)]
+        referring = _referring(tokens, entities)
+        idle = self._idle - {"it"} if referring else self._idle
+        readings = [*entities, *referring, *read_numbers(tokens)]
         for start in range(len(tokens)):
             for end in range(start + 1, min(len(tokens), start + LONGEST) + 1):
                 words = [token.text for token in tokens[start:end]]
@@ -149,7 +151,18 @@ class QuestionLinker:
         ]
         texts = await read_texts(question, tokens, spans, self._schema, self._summary, run_query)
         readings = _classes_first(_without_parts([*readings, *texts]), tokens)
-        return LinkedQuestion(question, tokens, readings, self._idle, form.lists)
+        return LinkedQuestion(question, tokens, readings, idle, form.lists)
+
+
+def _referring(tokens: Sequence[Token], entities: Sequence[Reading]) -> list[Reading]:
+    """Return "it" as the last thing named before: "east of the park, and which border it"."""
+    found = []
+    for n, token in enumerate(tokens):
+        before = [one for one in entities if one.end < n and one.cost < _SURE]
+        if token.text == "it" and before and tokens[n - 1].text not in AUXILIARIES:
+            last = max(one.end for one in before)
+            found += [Reading(n, n + 1, one.meaning, one.cost) for one in before if one.end == last]
+    return found
 
 
 def _without_parts(readings: Sequence[Reading]) -> list[Reading]:

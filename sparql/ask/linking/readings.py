@@ -75,6 +75,8 @@ class Word(StrEnum):
     OUTSIDE = "outside"
     DATE = "date"
     SAME = "same"
+    OTHERS = "others"
+    DIFFERENCE = "difference"
     COMMA = ","
 
 

@@ -71,6 +71,11 @@ class DataSummary:
             self._schema = schema
             self._found = False
 
+    def has(self, iri: NamedNode) -> bool:
+        """Return whether there are statements of a property, as far as is known."""
+        use = self.uses.get(iri)
+        return use is None or bool(use.edges)
+
     @property
     def predicates(self) -> Collection[NamedNode]:
         """None: nothing is read at the start."""

@@ -15,7 +15,7 @@ from ontology.labels import singular
 __all__ = ["Token", "english", "idle_words", "inflection", "key_of", "tokens_of"]
 
 _TOKEN = re.compile(
-    r"\d[\d,]*(?:\.\d+)?(?=(?:km2?|mi|m|ft)\b|\W|$)|[^\W_]+(?:-(?=\w*\d)\w+)*|[$€£°%,]", re.UNICODE
+    r"\d+(?:,\d+)*(?:\.\d+)?(?=(?:km2?|mi|m|ft)\b|\W|$)|[^\W_]+(?:-(?=\w*\d)\w+)*|[$€£°%,]", re.UNICODE
 )
 _POSSESSIVE = re.compile(r"['’]s?(?=\W|$)")
 _VOWELS: Final = frozenset("aeiouy")

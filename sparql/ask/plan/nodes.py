@@ -17,6 +17,7 @@ __all__ = [
     "Aggregation",
     "And",
     "Arithmetic",
+    "ClassOf",
     "Compare",
     "CompareTo",
     "Converted",
@@ -312,6 +313,11 @@ class Position(Quantity):
     """How far to a side the center of the geometry is: its latitude or longitude, in degrees."""
 
     side: Side
+
+
+@dataclass(frozen=True)
+class ClassOf(Quantity):
+    """What a thing is: the class that is stated for it, without those above it."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from sparql.ask.places import StatedPlaces
 from sparql.ask.plan.nodes import (
     And,
     Arithmetic,
+    ClassOf,
     Compare,
     CompareTo,
     Converted,
@@ -117,6 +118,8 @@ class Typing:
                 return QuantityKind.DATE
             case ValueOf(path):
                 return self._kind_of(path[-1].iri)
+            case ClassOf():
+                return QuantityKind.TEXT
             case Converted(converted):
                 return self.kind(converted)
             case _:
@@ -298,6 +301,8 @@ class Typing:
                 return self.shaped
             case SizeOf() | Position():
                 return self.shaped
+            case ClassOf():
+                return None
             case Converted(converted):
                 return self.having(converted)
             case CountOf(link, counted):

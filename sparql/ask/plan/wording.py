@@ -9,6 +9,7 @@ from sparql.ask.plan.nodes import (
     Aggregation,
     And,
     Arithmetic,
+    ClassOf,
     Compare,
     CompareTo,
     Converted,
@@ -335,6 +336,8 @@ def quantity_words(quantity: Quantity) -> str:
             return quantity_words(converted)
         case Position(side):
             return "latitude" if side in (Side.NORTH, Side.SOUTH) else "longitude"
+        case ClassOf():
+            return "class"
         case CountOf(_, counted):
             return f"number of {phrase(counted)}"
         case Arithmetic(operation, left, right):

@@ -11,7 +11,7 @@ from sparql.ask.errors import PlanError
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.words import Token
 from sparql.ask.plan.checking import check_plan
-from sparql.ask.plan.nodes import Exists, List, Plan
+from sparql.ask.plan.nodes import DistanceTo, Exists, List, Plan, Top
 from sparql.ask.plan.typing import Typing
 from sparql.ask.plan.wording import sentences
 from sparql.ask.planning.chart import parse
@@ -60,10 +60,24 @@ def enumerate_plans(linked: LinkedQuestion, context: Context) -> Sequence[Candid
         plan, more = finished
         if linked.lists and isinstance(plan, Exists):
             plan = List(plan.set)
+        if _is_single(linked) and isinstance(plan, List) and isinstance(plan.set, Top):
+            plan = List(_nearest(plan.set))
         if item.cost + more < found.get(plan, 99.0) and _is_sound(plan, linked, typing):
             found[plan] = item.cost + more + _SKIPPED * skipped_words(plan, linked)
     ranked = sorted((Candidate(plan, cost) for plan, cost in found.items()), key=lambda one: one.cost)
     return ranked[:_KEPT]
+
+
+def _is_single(linked: LinkedQuestion) -> bool:
+    """Whether one thing is asked for: "which is", "which one is"."""
+    texts = [token.text for token in linked.tokens if token.text != "one"]
+    return texts[:2] in (["which", "is"], ["which", "lies"], ["what", "is"])
+
+
+def _nearest(node: Top) -> Top:
+    """Return the nearest thing alone, where several were assumed to be wanted."""
+    several = node.count == ranks.ASSUMED_NEAREST and isinstance(node.quantity, DistanceTo)
+    return replace(node, count=1) if several else node
 
 
 def _combine(context: Context, left: Item, right: Item) -> Iterator[Item]:

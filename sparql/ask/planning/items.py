@@ -51,6 +51,7 @@ class Category(StrEnum):
     CLOSER = "closer"  # comparator of distances and what they are to
     CLOSER_THAN = "closer than"
     CLOSER_THAN_TO = "closer than to"
+    IN_SAME = "in same"  # in the same kind of place
     SAME = "same"  # the same kind of place, property or year
     ALL = "all"
     QUESTION = "question"

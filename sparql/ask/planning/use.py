@@ -253,6 +253,10 @@ class _Facts:
                 return self.has(Minus)
             case Word.DATE:
                 return self.has(ValueOf, EarliestOf)
+            case Word.DIFFERENCE:
+                return self.has(Difference)
+            case Word.OTHERS:
+                return self.has(Top)
             case Word.SAME:
                 return self.has(CompareTo) or sum(isinstance(p, Related) for p in self.parts) > 1
             case Word.NOT:
@@ -325,6 +329,8 @@ class _Facts:
                 return any(isinstance(p, CountOf) for p in self.parts) and self._compares(op, ranks=True)
             case Superlative(most, side=Side() as side):
                 return any(isinstance(p, Position) and p.side is side for p in self.parts)
+            case Superlative(dated=True, most=False) if self.has(Values):
+                return self.has(ValueOf, EarliestOf)
             case Superlative(most):
                 if meaning.adjective is None and any(isinstance(p, Top) and p.count > 1 for p in self.parts):
                     return True

@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode
 from server.rules.rule_registry import Kind
 from server.runtime.context import Services
 from server.runtime.wiring import build
-from sparql.model.errors import StoreUnwritable
+from sparql.model.store_errors import StoreUnwritable
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.server.conftest import RecordedModel
 from tests.support.running_server import RunningServer

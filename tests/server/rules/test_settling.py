@@ -1,4 +1,4 @@
-"""What new rules find wrong in the graph is settled by people: removed, replaced, or a known exception."""
+"""People settle what new rules find wrong in the graph: they remove, replace or keep it as an exception."""
 
 from typing import Any
 

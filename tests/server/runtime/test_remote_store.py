@@ -12,12 +12,13 @@ from ontology import Schema
 from server.errors import SettingsError
 from server.http.app import create_app
 from server.runtime.context import Services
-from server.runtime.settings import Settings, load_settings
+from server.runtime.settings import Settings
+from server.runtime.settings_loading import load_settings
 from server.runtime.stores import remote_address
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
-from sparql.model.errors import RemoteUnreachable
+from sparql.model.store_errors import RemoteUnreachable
 from sparql.remote.address import RemoteAddress
 from tests.server.conftest import RecordedModel, own_gate, select
 from tests.support.remote_servers import VIRTUOSO_DEFAULT_GRAPH, clear, direct, oxigraph_server, virtuoso

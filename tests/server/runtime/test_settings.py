@@ -7,7 +7,8 @@ from pyoxigraph import NamedNode
 
 from server.errors import OpenWritesRefused, SettingsError
 from server.http.access.guard import refuse_open_writes
-from server.runtime.settings import Settings, load_settings
+from server.runtime.settings import Settings
+from server.runtime.settings_loading import load_settings
 from sparql.model.tolerances import Tolerances
 
 

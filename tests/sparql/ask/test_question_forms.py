@@ -97,6 +97,36 @@ async def test_both_ends_of_a_relation_are_named_in_the_answer(city_with: Callab
     assert "designed by Bo Lund and Ada Quill" in result.answer
 
 
+@pytest.mark.parametrize(
+    "question", ["What is Oak Park?", "What kind of thing is Oak Park?", "What type of park is Oak Park?"]
+)
+async def test_what_a_thing_is_is_its_class(city_with: Callable[[str], City], question: str) -> None:
+    result = await city_with(GRAPH).asker().ask(question)
+    assert result.answer == "Oak Park is a park."
+
+
+async def test_a_name_that_is_known_is_not_said_to_be_missing(city_with: Callable[[str], City]) -> None:
+    result = await city_with(GRAPH).asker().ask("What kind of museum is Oak Park?")
+    assert result.answer is None
+    assert not any("no entity" in gap["message"].lower() for gap in result.gaps)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which parks date from the 19th century?", {"oak"}),
+        ("Which parks date from 1921?", {"elm"}),
+        ("Which parks were completed from 1921 onward?", {"elm", "fir"}),
+        ("Which parks were completed from 1921 on?", {"elm", "fir"}),
+    ],
+)
+async def test_from_a_time_is_in_it_and_from_it_on_is_since_it(
+    city_with: Callable[[str], City], question: str, expected: set[str]
+) -> None:
+    result = await city_with(GRAPH).asker().ask(question)
+    assert iris(result.results, result.results["head"]["vars"][0]) == expected  # type: ignore[index]
+
+
 HONEST = [
     # Museums are points, which are partly in nothing: that none is would be no answer.
     ("Which museums are partly in Northside and partly in Southside?", "crossing"),

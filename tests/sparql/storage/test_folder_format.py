@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sparql.model.errors import FormatUnknown
+from sparql.model.store_errors import FormatUnknown
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.storage.folder_format import FORMAT
 

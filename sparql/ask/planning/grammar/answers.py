@@ -12,6 +12,8 @@ from sparql.ask.plan.nodes import (
     Aggregate,
     Aggregation,
     And,
+    ClassOf,
+    CompareTo,
     Count,
     CountOf,
     Difference,
@@ -19,6 +21,7 @@ from sparql.ask.plan.nodes import (
     Every,
     Exists,
     Group,
+    Kind,
     List,
     Minus,
     Named,
@@ -55,6 +58,8 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
     elif of.both:
         return
     match question:
+        case Question.WHICH | Question.WHO if _is_only_named(of.node):
+            yield C.ANSWER, Values(ClassOf(), of.node), 0.3 if isinstance(of.node, Named) else 0.05
         case Question.WHICH | Question.LIST | Question.WHO:
             # What the question only names is no answer to it.
             if of.head is not Head.NAME or not isinstance(of.node, Named | Or):
@@ -81,6 +86,14 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
                 yield C.FAR, of, 0.0
         case Question.HOW_LONG:
             yield C.ANSWER, Values(SizeOf(Size.LENGTH), of.node), 0.15
+
+
+def _is_only_named(node: Set) -> bool:
+    """ "What is X?", "What type of building is X?" """
+    match node:
+        case Named() | And((Named(), Kind())) | And((Kind(), Named())):
+            return True
+    return False
 
 
 @RULES.rule(C.QUESTION, C.BETWEEN_TWO)
@@ -153,6 +166,13 @@ def _yes_no(of: Noun) -> Iterator[Made]:
 def _is_member(context: Context, question: Question, node: And) -> Iterator[Made]:
     if question is Question.IS:
         yield C.ANSWER, Exists(node), 0.0
+
+
+@RULES.rule(C.MEMBER, C.NOUN)
+def _member_in(context: Context, node: And, of: Noun) -> Iterator[Made]:
+    """ "Is X a museum in Queens?" """
+    if of.head is Head.RESTRICTION:
+        yield C.MEMBER, And((*node.sets, of.node)), 0.0
 
 
 @RULES.rule(C.QUESTION, C.QUESTION)
@@ -314,6 +334,32 @@ def _more_of(context: Context, much: _Much, of: Noun) -> Iterator[Made]:
     elif what.adjective is not None:
         for quantity, cost in context.quantities.of_adjective(what.adjective, left.types):
             yield C.ANSWER, Difference(quantity, left.node, of.node), cost
+
+
+@RULES.rule(C.QUESTION, C.NOUN)
+def _by_how_much(context: Context, question: Question, of: Noun) -> Iterator[Made]:
+    """ "By how much is X larger than Y?", "By how many years does X predate Y?" """
+    match question, of.node:
+        case (
+            (Question.HOW_MUCH | Question.HOW_MANY_YEARS),
+            And((Named() as left, CompareTo(quantity, _, Named() as right))),
+        ):
+            if (context.typing.kind(quantity) is QuantityKind.DATE) or question is Question.HOW_MUCH:
+                yield C.ANSWER, Difference(quantity, left, right), 0.0
+
+
+@RULES.rule(C.WORD, C.VALUES)
+def _difference_of(context: Context, word: Word, values: Values) -> Iterator[Made]:
+    """ "the difference between the areas of X and Y" """
+    if word is Word.DIFFERENCE and isinstance(values.set, Or) and len(values.set.sets) == 2:
+        yield C.ANSWER, Difference(values.quantity, *values.set.sets), 0.0
+
+
+@RULES.rule(C.NOUN, C.AGGREGATE)
+def _things_in_all(context: Context, of: Noun, aggregate: Aggregate) -> Iterator[Made]:
+    """ "How many museums in total does X have?" """
+    if aggregate is Aggregate.SUM and of.head is Head.KIND:
+        yield C.NOUN, of, 0.3
 
 
 @RULES.rule(C.MUCH, C.WORD)

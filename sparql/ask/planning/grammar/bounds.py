@@ -113,6 +113,14 @@ def _two_bounds(context: Context, one: Bound, other: Bound) -> Iterator[Made]:
         yield C.BOUND, replace(one, tests=one.tests + other.tests), 0.0
 
 
+@RULES.rule(C.BOUND, C.BOUND)
+def _bound_and_bound(context: Context, one: Bound, other: Bound) -> Iterator[Made]:
+    """ "neither before 1910 nor after 1940" """
+    if one.dated:
+        for category, made, cost in _two_bounds(context, one, other):
+            yield category, made, cost + 0.2
+
+
 @RULES.rule(C.VALUE, C.ADJECTIVE)
 def _value_adjective(context: Context, value: Number | DateValue, adjective: Adjective) -> Iterator[Made]:
     if isinstance(value, Number) and value.unit:
@@ -165,6 +173,14 @@ def _property_value(
     for made in _bound(context, Comparator(Op.EQUAL), value):
         for found in _property_bound(context, named, made[1]):
             yield found[0], found[1], found[2] + 0.05
+
+
+@RULES.rule(C.WORD, C.BOUND)
+def _date_bound(context: Context, word: Word, bound: Bound) -> Iterator[Made]:
+    """ "churches that date from the 1930s" """
+    if word is Word.DATE and bound.dated and bound.adjective is None:
+        for quantity, cost in context.quantities.beginning(None):
+            yield from _compared(context, quantity, bound, cost + 0.05)
 
 
 @RULES.rule(C.MEASURE, C.BOUND)

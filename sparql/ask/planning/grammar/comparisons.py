@@ -15,12 +15,15 @@ from sparql.ask.linking.readings import (
     Word,
 )
 from sparql.ask.plan.nodes import (
+    And,
     Arithmetic,
     Compare,
     CompareTo,
     DistanceTo,
     Op,
     Operation,
+    Place,
+    PlaceLink,
     Quantity,
     Top,
     Values,
@@ -163,6 +166,24 @@ def _same_as(context: Context, same: Noun | Word | PropertyName, of: Noun) -> It
             found = conjoin(same, around) if around is not None else None
             if found is not None:
                 yield C.NOUN, replace(found, head=Head.NAME, apart=of), cost - 0.6
+
+
+@RULES.rule(C.PLACE, C.SAME)
+def _in_same_place(context: Context, place: Place, same: Noun | Word | PropertyName) -> Iterator[Made]:
+    if place is Place.WITHIN and isinstance(same, Noun):
+        yield C.IN_SAME, same, 0.0
+
+
+@RULES.rule(C.NOUN, C.IN_SAME)
+def _two_in_same(context: Context, of: Noun, same: Noun) -> Iterator[Made]:
+    """ "Are X and Y in the same borough?" """
+    if of.head is not Head.NAME or len(of.pair) != 2:
+        return
+    one, other = of.pair
+    for _, place, cost in _same_as(context, same, Noun(other, of.types, Head.NAME)):
+        inside = context.related(PlaceLink(Place.WITHIN), place.node)
+        if inside is not None:
+            yield C.NOUN, Noun(And((one, inside.node)), of.types, Head.NAME), cost
 
 
 @RULES.rule(C.COMPARATOR, C.THAN)

@@ -22,6 +22,7 @@ from sparql.ask.plan.nodes import (
     Near,
     Op,
     Set,
+    Top,
     Values,
 )
 from sparql.ask.planning.grammar.units import DECIMAL, converted, is_length
@@ -92,7 +93,7 @@ def _value_of(context: Context, value: Number | DateValue, of: Noun) -> Iterator
 def _far_from(context: Context, one: Noun, other: Noun) -> Iterator[Made]:
     shaped = context.typing.shaped
     fits = all(end.types is None or end.types & shaped for end in (one, other))
-    if fits and isinstance(other.node, Named):
+    if fits and isinstance(other.node, Named | Top):
         yield C.VALUES, Values(DistanceTo(other.node), one.node), 0.0
 
 

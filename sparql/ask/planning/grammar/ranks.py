@@ -8,12 +8,15 @@ from typing import Final
 
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.readings import (
+    Comparator,
     DateValue,
     Derived,
     Measure,
     Number,
     Ordinal,
     PropertyName,
+    Superlative,
+    Word,
 )
 from sparql.ask.plan.nodes import (
     And,
@@ -21,6 +24,7 @@ from sparql.ask.plan.nodes import (
     DistanceTo,
     EarliestOf,
     Kind,
+    Op,
     Place,
     PlaceLink,
     Position,
@@ -82,6 +86,72 @@ def _top_oldest(context: Context, one: Ranking, other: Ranking) -> Iterator[Made
     """ "the top five oldest" """
     if one.superlative and one.superlative.adjective is None and one.most and one.count:
         yield C.RANK, replace(other, count=one.count), 0.0
+
+
+@RULES.rule(C.COMPARATOR, C.WORD)
+def _than_others(context: Context, comparator: Comparator, word: Word) -> Iterator[Made]:
+    """ "larger than any other" """
+    adjective = comparator.adjective
+    if word is Word.OTHERS and adjective is not None:
+        most = comparator.op is Op.MORE
+        yield C.RANK, Ranking(most, superlative=Superlative(most, adjective)), 0.0
+
+
+@RULES.rule(C.MORE_THAN, C.WORD)
+def _more_than_others(context: Context, more: tuple[Op, Noun], word: Word) -> Iterator[Made]:
+    """ "more museums than any other" """
+    if word is Word.OTHERS:
+        yield C.RANKING, Ranking(more[0] is Op.MORE, counted=more[1]), 0.0
+
+
+@RULES.rule(C.NOUN, C.NOUN)
+def _named_again(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
+    """ "Which park is larger than any other park?" """
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one.node, Top) and isinstance(other.node, Kind) and one.node.set == other.node:
+            yield C.NOUN, one, 0.1
+
+
+@RULES.rule(C.PROPERTY, C.COMPARATOR)
+def _opened_earlier(
+    context: Context, named: tuple[PropertyName, bool], comparator: Comparator
+) -> Iterator[Made]:
+    """ "Which opened earlier, X or Y?" """
+    if comparator.adjective is None or not comparator.adjective.age:
+        return
+    for quantity, cost in context.quantities.of_property(named[0], None):
+        if context.typing.kind(quantity) is QuantityKind.DATE:
+            yield C.RANKING, Ranking(comparator.op is Op.MORE, quantity), cost
+
+
+@RULES.rule(C.ORDINAL, C.MEASURE)
+def _nth_in_size(context: Context, ordinal: Ordinal, measure: Measure) -> Iterator[Made]:
+    """ "Which park is second in size?" """
+    if measure.size is not None and not measure.verb:
+        yield (
+            C.RANKING,
+            Ranking(True, context.quantities.of_size(measure.size, None), first=ordinal.number),
+            0.1,
+        )
+
+
+@RULES.rule(C.MEASURE, C.RANKING)
+def _covers_most(context: Context, measure: Measure, ranking: Ranking) -> Iterator[Made]:
+    """ "covers the largest area" """
+    if measure.verb and measure.size in (
+        getattr(ranking.quantity, "size", None),
+        getattr(ranking.quantity, "measured", None),
+    ):
+        yield C.RANKING, ranking, 0.0
+
+
+@RULES.rule(C.RANK, C.PROPERTY)
+def _first_opened(context: Context, rank: Ranking, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+    """ "When did X first open?" """
+    if rank.superlative is None or not rank.superlative.dated or rank.most or rank.first > 1:
+        return
+    if context.typing.kind(ValueOf((named[0].term,))) is QuantityKind.DATE:
+        yield C.PROPERTY, named, 0.2
 
 
 @RULES.rule(C.RANK, C.NOUN)
@@ -166,7 +236,7 @@ def _ranked_by(context: Context, of: Noun, ranking: Ranking) -> Iterator[Made]:
 
 @RULES.rule(C.RANKING, C.NOUN)
 def _ranking_of(context: Context, ranking: Ranking, of: Noun) -> Iterator[Made]:
-    if ranking.quantity is not None and of.head is Head.KIND:
+    if ranking.quantity is not None and (of.head is Head.KIND or of.pair):
         yield from _top(context, ranking, ranking.quantity, of, 0.1)
 
 

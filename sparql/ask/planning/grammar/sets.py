@@ -127,7 +127,7 @@ def _kind_and_name(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
         yield C.NOUN, found, 0.1 if plain else 0.3
     elif kind is right and isinstance(kind.node, Kind) and isinstance(name.node, Named):
         # "Is the palace a museum?", where it is stated to be something else.
-        yield C.MEMBER, And((name.node, kind.node)), 0.1
+        yield C.MEMBER, And((name.node, kind.node)), 0.0
 
 
 def _unsaid(context: Context, head: Noun, other: Noun) -> Iterator[Made]:

@@ -80,9 +80,17 @@ def _measured(context: Context, measure: Measure, of: Noun) -> Iterator[Made]:
 
 @RULES.rule(C.MEASURE, C.BETWEEN_TWO)
 def _measured_between(context: Context, measure: Measure, of: Noun) -> Iterator[Made]:
-    """ "the distance between X and Y" """
+    """ "the distance between X and Y", "the difference in area between X and Y" """
     if not measure.verb and measure.size is None:
         yield C.VALUES, Values(DistanceTo(of.pair[1]), of.pair[0]), 0.0
+    elif not measure.verb:
+        yield from _measured(context, measure, of)
+
+
+@RULES.rule(C.PROPERTY, C.BETWEEN_TWO)
+def _value_between(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
+    """ "the difference in height between X and Y" """
+    yield from _value_of_set(context, named, of)
 
 
 @RULES.rule(C.VALUES, C.MEASURE)

@@ -17,7 +17,8 @@ from server.http.access.hosts import HostNames
 from server.http.app import create_app
 from server.http.short.short_paths import with_short_paths
 from server.runtime.context import Services
-from server.runtime.settings import Settings, load_settings
+from server.runtime.settings import Settings
+from server.runtime.settings_loading import load_settings
 from tests.server.conftest import changed
 from tests.support.listening import listening
 

@@ -29,7 +29,8 @@ from pyoxigraph import (
 from sparql.model.answer_warnings import collect
 from sparql.model.errors import GraphUnknown, QueryTimeout
 from sparql.protocol.formats import GRAPH_FORMATS
-from sparql.storage.embedded_store import Checkpoint, EmbeddedStore
+from sparql.storage.checkpoint_folder import Checkpoint
+from sparql.storage.embedded_store import EmbeddedStore
 from sparql.workers import checkpoints
 from sparql.workers.pool import WorkerPool
 from sparql.workers.queue.workers import PoolSettings
@@ -46,12 +47,13 @@ class Counted(EmbeddedStore):
     """A store that counts the checkpoints made of it."""
 
     made: int = 0
+    newest: Checkpoint | None = None
 
     def acquire(self) -> Checkpoint:
-        before = self._checkpoint
-        lent = super().acquire()
-        self.made += lent is not before
-        return lent
+        before = self.newest
+        self.newest = super().acquire()
+        self.made += self.newest is not before
+        return self.newest
 
     def size(self) -> int:
         return _disk_bytes(self.folder / "graph")

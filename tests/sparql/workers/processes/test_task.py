@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from sparql.model.errors import ReaderLost, StoreClosing
+from sparql.model.errors import ReaderLost
+from sparql.model.store_errors import StoreClosing
 from sparql.workers.processes.task import Task, TaskMemoryExceeded, TaskTimeout
 from tests.support.waiting import wait_until
 
