@@ -31,6 +31,7 @@ from sparql.ask.plan.checking import check_plan
 from sparql.ask.plan.json_form import read_plan, steps_as_json
 from sparql.ask.plan.near import NearDistances
 from sparql.ask.plan.nodes import (
+    Every,
     Exists,
     List,
     Named,
@@ -255,7 +256,7 @@ class Asker:
                 f"Whether it holds is not recorded: {phrase(_head(plan.set))} {restriction_words(missing)}."
             )
             return [Gap(GapKind.DATA, message, 1, phrase(_head(plan.set)))], True
-        if not is_empty(outcome.query, outcome.results):
+        if isinstance(plan, Every) or not is_empty(outcome.query, outcome.results):
             return [], False
         gap = await unknown_gap(plan, self._compiler, typing.kind, self._run_query)
         if gap is not None:

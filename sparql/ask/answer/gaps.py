@@ -186,7 +186,7 @@ def _empty_part(parts: Sequence[Set], number: int) -> Gap:
 def set_of(plan: Plan) -> Set:
     """Return the set that a plan is about."""
     match plan:
-        case List(node) | Count(node) | Exists(node) | Table(node) | Every(node):
+        case List(node, _) | Count(node) | Exists(node) | Table(node) | Every(node):
             return node
         case Values(_, node) | Aggregation(_, _, node):
             return node

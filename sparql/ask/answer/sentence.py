@@ -122,7 +122,7 @@ class AnswerWriter:
 
     def _sentence(self, plan: Plan, query: Query, results: Mapping[str, Any], shown: Shown) -> str:
         match plan:
-            case List(node):
+            case List(node, _):
                 return _listed(node, query, self._valued(node, query, results, shown))
             case Table(node, columns):
                 return self._table(node, columns, query, results)

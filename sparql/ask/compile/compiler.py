@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -67,6 +67,11 @@ class Query:
     limit: int
     columns: tuple[str, ...] = ()
 
+    def first(self, count: int) -> Query:
+        """Return the query for the first rows alone."""
+        least = min(count, self.limit)
+        return replace(self, text=self.text.removesuffix(f"LIMIT {self.limit}\n") + f"LIMIT {least}\n")
+
 
 _AGGREGATES: Final = {
     Aggregate.SUM: "SUM",
@@ -99,8 +104,8 @@ class Compiler:
         """Return the query that answers a plan; `kind` gives the kind of a quantity's values."""
         patterns = Patterns(Writer(self._schema.prefixes), self._paths, kind)
         match plan:
-            case List(node):
-                return self._entities(patterns, node, ())
+            case List(node, limit):
+                return self._entities(patterns, node, (), limit)
             case Table(node, columns):
                 return self._entities(patterns, node, columns)
             case Values(quantity, node):
@@ -165,7 +170,9 @@ class Compiler:
         text = f"ASK {{ {patterns.writer.iri(entity.iri)} {patterns.geometry()} ?geometry }}\n"
         return patterns.writer.header() + text
 
-    def _entities(self, patterns: Patterns, node: Set, columns: tuple[Quantity, ...]) -> Query:
+    def _entities(
+        self, patterns: Patterns, node: Set, columns: tuple[Quantity, ...], limit: int | None = None
+    ) -> Query:
         var = patterns.variables.name(_noun(node))
         body = patterns.members(node, var)
         names, selected = [], ""
@@ -175,7 +182,8 @@ class Compiler:
             body.append(f"OPTIONAL {{ {' '.join(lines)} BIND({_scaled(quantity, expression)} AS {name}) }}")
             selected += f" (MIN({name}) AS {patterns.variables.name('value')})"
             names.append(selected.rpartition("?")[2][:-1])
-        return self._labelled(patterns, var, body, selected, "?label", tuple(names))
+        query = self._labelled(patterns, var, body, selected, "?label", tuple(names))
+        return query if limit is None else query.first(limit)
 
     def _values(self, patterns: Patterns, node: Set, quantity: Quantity) -> Query:
         var = patterns.variables.name(_noun(node))

@@ -53,6 +53,9 @@ def forms_of(question: str) -> Iterator[Form]:
     if len(order) > 2 and order[0].text in BEFORE and order[1].text in ASKING:
         # "Through which parks does it run?": "which parks does it run through?"
         yield replace(form, tokens=[*order[1:], order[0]])
+    last = _unit_last(order)
+    if last is not order:
+        yield replace(form, tokens=last)
 
 
 def _plain(tokens: Sequence[Token]) -> Form:
@@ -109,6 +112,16 @@ def _without_fillers(tokens: Sequence[Token], fillers: Sequence[tuple[str, ...]]
         else:
             yield tokens[n]
             n += 1
+
+
+def _unit_last(tokens: Sequence[Token]) -> Sequence[Token]:
+    """Say "the distance between X and Y in miles" for "the distance in miles between X and Y"."""
+    for n, token in enumerate(tokens[:-2]):
+        first, both = (unit_of(" ".join(word.text for word in tokens[n + 1 : n + k])) for k in (2, 3))
+        if token.text == "in" and (first or both):
+            end = n + 2 if both == first else n + 3
+            return [*tokens[:n], *tokens[end:], *tokens[n:end]]
+    return tokens
 
 
 def _since(tokens: list[Token]) -> list[Token]:

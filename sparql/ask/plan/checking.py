@@ -36,7 +36,7 @@ _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 def check_plan(plan: Plan, typing: Typing) -> None:
     """Check a plan against the ontology and the data. Raises `PlanError` with what does not fit."""
     match plan:
-        case List(node) | Count(node) | Exists(node):
+        case List(node, _) | Count(node) | Exists(node):
             typing.of(node)
             _check_numbers(node, typing)
         case Every(node, within):

@@ -347,9 +347,10 @@ class Converted(Quantity):
 
 @dataclass(frozen=True)
 class List(Plan):
-    """The members of a set."""
+    """The members of a set; with a `limit`, only so many of them: "name three museums"."""
 
     set: Set
+    limit: int | None = None
 
 
 @dataclass(frozen=True)

@@ -272,7 +272,8 @@ def compared_words(quantity: Quantity, op: Op, than: str) -> str:
             return f"{'farther from' if more else 'nearer to'} {phrase(quantity.to)} than {than}"
     words = quantity_words(quantity)
     if isinstance(quantity, ValueOf) and is_dated(words):
-        return f"{words if is_participle(words) else f'with {with_article(words)}'} {_DATES[op]} {than}"
+        by = f"the same year as {than}" if op is Op.EQUAL else than
+        return f"{words if is_participle(words) else f'with {with_article(words)}'} {_DATES[op]} {by}"
     if op in (Op.LESS, Op.MORE):
         comparative = "greater" if more else "smaller"
         return f"with {with_article(f'{comparative} {words}')} than {than}"
@@ -364,9 +365,9 @@ def steps(plan: Plan) -> list[tuple[Node, str]]:
     """Return a plan as steps: the node that each is about, and a sentence."""
     found: list[tuple[Node, str]] = []
     match plan:
-        case List(node):
+        case List(node, limit):
             _take(node, found)
-            last = "List them."
+            last = "List them." if limit is None else f"List {limit:,} of them."
         case Count(node):
             _take(node, found)
             last = "Count them."

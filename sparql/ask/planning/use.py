@@ -324,7 +324,8 @@ class _Facts:
             case Comparator(op):
                 if meaning.distant and not self.has(DistanceTo):
                     return False
-                return self._compares(op, ranks=meaning.adjective is not None or meaning.dated)
+                ranks = meaning.distant or meaning.adjective is not None or meaning.dated
+                return self._compares(op, ranks=ranks)
             case More(op):
                 return any(isinstance(p, CountOf) for p in self.parts) and self._compares(op, ranks=True)
             case Superlative(most, side=Side() as side):

@@ -43,7 +43,7 @@ from sparql.ask.plan.nodes import (
 from sparql.ask.plan.typing import QuantityKind
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.items import Head, Noun, Ranking
-from sparql.ask.planning.rules import Context, Made, Rules, conjoin
+from sparql.ask.planning.rules import Context, Made, Rules, conjoin, has_rank
 
 __all__ = ["RULES", "finish"]
 
@@ -65,7 +65,7 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
             if of.head is not Head.NAME or not isinstance(of.node, Named | Or):
                 yield (
                     C.ANSWER,
-                    List(of.node),
+                    List(of.node, of.count if question is Question.LIST and not has_rank(of.node) else None),
                     0.0 if of.head is Head.KIND or question is not Question.WHICH else 0.2,
                 )
         case Question.IN_WHICH if of.head is Head.KIND:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, Final
 
 from pyoxigraph import Literal
 
@@ -36,6 +36,7 @@ from sparql.ask.planning.rules import Context, Made, Rules, restriction
 __all__ = ["RULES"]
 
 RULES = Rules()
+_NAMED: Final = 0.25
 
 
 @RULES.rule(C.COMPARATOR, C.VALUE)
@@ -201,13 +202,15 @@ def _set_bound(context: Context, of: Noun, bound: Bound) -> Iterator[Made]:
         quantities = iter([(context.quantities.of_size(Size.AREA, of.types), 0.05)])
     else:
         return
+    # "parks in Queens larger than": the parks, not Queens.
+    named = _NAMED if of.head is Head.NAME and not isinstance(of.node, And) else 0.0
     for quantity, cost in quantities:
         for _, made, more in _compared(context, quantity, bound, cost):
             types = both(of.types, made.types)
             if types is None or types:
                 sets = of.node.sets if isinstance(of.node, And) else (of.node,)
                 more_sets = made.node.sets if isinstance(made.node, And) else (made.node,)
-                yield C.NOUN, replace(of, node=And((*sets, *more_sets)), types=types), more
+                yield C.NOUN, replace(of, node=And((*sets, *more_sets)), types=types), more + named
 
 
 def _compared(context: Context, quantity: Quantity, bound: Bound, cost: float) -> Iterator[Made]:

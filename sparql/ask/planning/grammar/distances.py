@@ -84,7 +84,7 @@ def _value_of(context: Context, value: Number | DateValue, of: Noun) -> Iterator
             )
         )
     elif isinstance(value, Number) and value.unit is None and of.head is Head.KIND:
-        if of.plural and value.value == int(value.value) > 0:
+        if (of.plural or value.value == 1) and value.value == int(value.value) > 0:
             yield C.NOUN, replace(of, count=int(value.value)), 0.1
         yield C.HAVING, (Op.EQUAL, Literal(str(value.value), datatype=DECIMAL), of, None), 0.3
 

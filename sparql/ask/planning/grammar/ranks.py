@@ -248,6 +248,9 @@ def _nearest_to(context: Context, nearest: tuple[Ranking, Noun], to: Noun) -> It
 
 
 def _top(context: Context, rank: Ranking, quantity: Quantity, of: Noun, cost: float) -> Iterator[Made]:
+    if isinstance(of.node, Top) and of.node.count == 1:
+        # One thing has no first.
+        return
     count = rank.count or of.count or 1
     if count == 1 and of.plural and isinstance(quantity, DistanceTo) and rank.first == 1 and not rank.most:
         count = ASSUMED_NEAREST

@@ -60,7 +60,7 @@ def _two_sets(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
         # The nearest noun is meant: "that border the neighborhood that contains".
         cost += 0.1 if isinstance(last, Related) and isinstance(last.to, Kind) else 0.0
         cost += 0.3 if _never_touch(context, left, right) else 0.0
-        cost += 0.1 if left.head is Head.NAME and not isinstance(left.node, And) else 0.0
+        cost += 0.25 if left.head is Head.NAME and not isinstance(left.node, And) else 0.0
         found = conjoin(left, right)
         if found is not None:
             yield C.NOUN, found, cost

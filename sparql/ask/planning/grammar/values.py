@@ -183,13 +183,6 @@ def _answer_in_unit(context: Context, answer: Any, wanted: UnitName) -> Iterator
         yield C.ANSWER, replace(answer, quantity=quantity), 0.0
 
 
-@RULES.rule(C.MEASURE, C.UNIT)
-def _measure_in_unit(context: Context, measure: Measure, wanted: UnitName) -> Iterator[Made]:
-    """ "the distance in km from X to Y" """
-    if wanted.unit == ("KiloM2" if measure.size is Size.AREA else "KiloM"):
-        yield C.MEASURE, measure, 0.0
-
-
 @RULES.rule(C.MANY_UNITS, C.VALUES)
 def _many_units(context: Context, wanted: UnitName, values: Values) -> Iterator[Made]:
     """ "How many acres is the area of X?" """

@@ -83,6 +83,16 @@ PLANS = {
     "Which boroughs are larger than 100 hectares?": (
         "Take boroughs. Keep those larger than 1 km². List them."
     ),
+    "Name two museums in Northside.": "Take museums. Keep those in Northside. List 2 of them.",
+    "Which is closer to Green Park, the Glass Museum or the Rail Museum?": (
+        "Take Glass Museum or Rail Museum. Keep the one with the least distance to Green Park. List them."
+    ),
+    "Which museums in Northside are larger than 2 hectares?": (
+        "Take museums. Keep those in Northside. Keep those larger than 0.02 km². List them."
+    ),
+    "Which museums were completed in the same year as the Rail Museum?": (
+        "Take museums. Keep those completed in the same year as Rail Museum. List them."
+    ),
     "Which borough is the Rail Museum in?": "Take boroughs. Keep those containing Rail Museum. List them.",
 }
 
@@ -105,6 +115,7 @@ async def test_the_cheapest_plan_says_what_is_asked(city: City, question: str, s
         "Which museums will open in Northside?",
         "Which museums are still in Northside?",
         "Which museum is the tallest?",
+        "List the boroughs from largest to smallest.",
         "Museums of what and of whom and of Northside only, please?",
     ],
 )
