@@ -160,7 +160,7 @@ def _label(graph: Graph, iri: NamedNode) -> str:
 
 
 def _alternative_labels(graph: Graph, iri: NamedNode) -> tuple[str, ...]:
-    written = graph.literals(iri, v.ALTERNATIVE_LABEL, v.LABEL, v.PREFERRED_LABEL)
+    written = graph.literals(iri, v.ALTERNATIVE_LABEL, v.LABEL, v.PREFERRED_LABEL, v.HIDDEN_LABEL)
     labels = dict.fromkeys(label.value.strip() for label in written)
     labels.pop(_label(graph, iri), None)
     return tuple(labels)

@@ -12,7 +12,11 @@ __all__ = ["OntologyClass", "OntologyProperty", "PropertyKind", "Snippet"]
 
 @dataclass(frozen=True)
 class OntologyClass:
-    """A named class. `borrowed` marks one that the files declare but another vocabulary defines."""
+    """A named class. `borrowed` marks one that the files declare but another vocabulary defines.
+
+    `alternative_labels` are the words by which it is found besides `label`: synonyms, then cues
+    (skos:hiddenLabel), which are no names of it.
+    """
 
     iri: NamedNode
     label: str

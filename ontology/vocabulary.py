@@ -74,6 +74,7 @@ DEPRECATED = NamedNode(OWL + "deprecated")
 
 PREFERRED_LABEL = NamedNode(SKOS + "prefLabel")
 ALTERNATIVE_LABEL = NamedNode(SKOS + "altLabel")
+HIDDEN_LABEL = NamedNode(SKOS + "hiddenLabel")
 DEFINITION = NamedNode(SKOS + "definition")
 
 DOMAIN_INCLUDES = tuple(NamedNode(base + "domainIncludes") for base in SCHEMA_ORG)
