@@ -94,10 +94,18 @@ def _metadata(context: LintContext) -> Iterator[Finding]:
     for iri in context.schema.ontologies:
         if not graph.objects(iri, *_LICENSE):
             yield find(
-                MISSING_LICENSE, iri, "names no license.", "Add dcterms:license with the license's IRI."
+                MISSING_LICENSE,
+                iri,
+                "names no license.",
+                "Add dcterms:license, declared as owl:AnnotationProperty.",
             )
         if not graph.objects(iri, *_CREATOR):
-            yield find(MISSING_CREATOR, iri, "names nobody who made it.", "Add dcterms:creator.")
+            yield find(
+                MISSING_CREATOR,
+                iri,
+                "names nobody who made it.",
+                "Add dcterms:creator, declared as owl:AnnotationProperty.",
+            )
         versions = graph.objects(iri, v.VERSION_IRI)
         prior = graph.objects(iri, *_PRIOR)
         written = [one.value for one in graph.literals(iri, _VERSION_INFO)]
