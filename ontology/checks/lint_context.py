@@ -16,7 +16,8 @@ __all__ = ["LintContext", "Term", "is_standard", "lint_context"]
 
 Term = OntologyClass | OntologyProperty
 
-_STANDARD = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SKOS)
+_DUBLIN_CORE = ("http://purl.org/dc/terms/", "http://purl.org/dc/elements/1.1/")
+_STANDARD = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SKOS, *_DUBLIN_CORE)
 
 
 @dataclass(frozen=True)
@@ -41,5 +42,5 @@ def lint_context(schema: Schema) -> LintContext:
 
 
 def is_standard(iri: NamedNode) -> bool:
-    """Whether a term is of RDF, RDFS, OWL, XSD or SKOS."""
+    """Whether a term is of RDF, RDFS, OWL, XSD, SKOS or Dublin Core."""
     return iri.value.startswith(_STANDARD)

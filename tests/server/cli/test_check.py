@@ -14,12 +14,10 @@ from server.rules.checking import Folders, check
 
 ONTOLOGY = """@prefix : <http://example.org/o#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix dct: <http://purl.org/dc/terms/> .
-<http://example.org/o> a owl:Ontology ; owl:versionIRI <http://example.org/o/1>
-    ; dct:license :l ; dct:creator "A" .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+<http://example.org/o> a owl:Ontology ; owl:versionIRI <http://example.org/o/1> .
 :Park a owl:Class ; rdfs:comment "Green | wide." ; owl:disjointWith :Road .
 :Road a owl:Class ; rdfs:label "road"@en ; rdfs:comment "A way." .
-dct:license a owl:AnnotationProperty . dct:creator a owl:AnnotationProperty .
 """
 
 
@@ -34,9 +32,9 @@ def folders(tmp_path: Path) -> Folders:
 def test_text_names_level_rule_file_line_and_mend(folders: Folders, tmp_path: Path) -> None:
     lines = check(folders).written(ReportFormat.TEXT, root=tmp_path).splitlines()
     assert lines[0].startswith(
-        "WARN  missing_label: ontology/o.ttl:6: <http://example.org/o#Park> has no label."
+        "WARN  missing_label: ontology/o.ttl:5: <http://example.org/o#Park> has no label."
     )
-    assert lines[-1] == "0 ERROR, 1 WARN, 0 INFO"
+    assert lines[-1] == "0 ERROR, 1 WARN, 2 INFO"
 
 
 def test_sarif_has_rules_levels_and_places(folders: Folders, tmp_path: Path) -> None:
