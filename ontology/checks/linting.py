@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from ontology import vocabulary as v
+from ontology.checks.documentation import documentation
 from ontology.checks.findings import Finding, Level, Rule, in_order
-from ontology.checks.term_positions import TermPositions
+from ontology.checks.lint_context import LintContext, Term, is_standard, lint_context
+from ontology.checks.pitfalls import pitfalls
 from ontology.graph import Graph, Node
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
@@ -58,7 +60,6 @@ NOT_INFERRED = Rule(
     "Something follows from an axiom in OWL that inference here does not draw.",
 )
 
-_STANDARD = (v.RDF, v.RDFS, v.OWL, v.XSD, v.SKOS)
 _NOT_INFERRED = {
     v.HAS_KEY: "that two things are the same",
     v.INTERSECTION_OF: "types from several types",
@@ -67,21 +68,20 @@ _NOT_INFERRED = {
 such as owl:FunctionalProperty and owl:allValuesFrom, are judged by shapes generated from them."""
 _TO_CLASS = (v.SUBCLASS_OF, v.EQUIVALENT_CLASS, v.DISJOINT_WITH, v.DOMAIN, v.SOME_VALUES_FROM)
 _TO_PROPERTY = (v.SUBPROPERTY_OF, v.EQUIVALENT_PROPERTY, v.INVERSE_OF, v.ON_PROPERTY)
-Term = OntologyClass | OntologyProperty
 
 
 def lint_ontology(schema: Schema) -> tuple[Finding, ...]:
     """All findings in the files of a schema, the most severe first."""
-    return in_order(_Linter(schema).findings())
+    context = lint_context(schema)
+    return in_order((*_Linter(context).findings(), *pitfalls(context), *documentation(context)))
 
 
 class _Linter:
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema
-        self._graph = Graph([triple for file in schema.files for triple in file.triples])
-        self._places = TermPositions(schema.files)
-        terms: list[Term] = [*schema.classes.values(), *schema.properties.values()]
-        self._own = [term for term in terms if not term.borrowed and not _is_standard(term.iri)]
+    def __init__(self, context: LintContext) -> None:
+        self._schema = context.schema
+        self._graph = context.graph
+        self._places = context.places
+        self._own = context.own
 
     def findings(self) -> Iterator[Finding]:
         rules: tuple[Callable[[], Iterator[Finding]], ...] = (
@@ -193,7 +193,7 @@ class _Linter:
                         or value in known
                         or value in datatypes
                         or value in reported
-                        or _is_standard(value)
+                        or is_standard(value)
                     ):
                         continue
                     reported.add(value)
@@ -308,10 +308,6 @@ def _reach(start: NamedNode, up: dict[NamedNode, set[NamedNode]]) -> set[NamedNo
             found.add(term)
             waiting += up.get(term, ())
     return found
-
-
-def _is_standard(iri: NamedNode) -> bool:
-    return iri.value.startswith(_STANDARD)
 
 
 def _local(node: NamedNode | BlankNode | Literal) -> str:

@@ -16,7 +16,9 @@ HEAD = """@prefix : <http://example.org/o#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
-<http://example.org/o> a owl:Ontology ; owl:versionIRI <http://example.org/o/1> .
+@prefix dct: <http://purl.org/dc/terms/> .
+<http://example.org/o> a owl:Ontology ; owl:versionIRI <http://example.org/o/1> ;
+    dct:license :l ; dct:creator "A" .
 :Park a owl:Class ; rdfs:label "park"@en ; skos:definition "Green." .
 :Road a owl:Class ; rdfs:label "road"@en ; skos:definition "A way." ; owl:disjointWith :Park .
 """
@@ -66,7 +68,7 @@ def test_two_domains_that_can_both_hold_are_reported_to_intersect(tmp_path: Path
 
 
 def test_classes_that_exclude_nothing_and_a_file_without_a_version_are_reported(tmp_path: Path) -> None:
-    head = HEAD.replace("; owl:versionIRI <http://example.org/o/1> ", "").replace(
+    head = HEAD.replace("owl:versionIRI <http://example.org/o/1> ;", "").replace(
         "; owl:disjointWith :Park ", ""
     )
     assert [one.rule.name for one in lint(tmp_path, "", head)] == ["missing_version_iri", "no_disjointness"]

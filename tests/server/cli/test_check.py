@@ -34,7 +34,7 @@ def test_text_names_level_rule_file_line_and_mend(folders: Folders, tmp_path: Pa
     assert lines[0].startswith(
         "WARN  missing_label: ontology/o.ttl:5: <http://example.org/o#Park> has no label."
     )
-    assert lines[-1] == "0 ERROR, 1 WARN, 0 INFO"
+    assert lines[-1] == "0 ERROR, 1 WARN, 2 INFO"
 
 
 def test_sarif_has_rules_levels_and_places(folders: Folders, tmp_path: Path) -> None:
