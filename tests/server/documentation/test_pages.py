@@ -24,7 +24,8 @@ TURTLE = """@prefix : <http://example.org/o#> .
     rdfs:comment "See https://example.org/more?a=1&b=2." .
 :Place a owl:Class ; rdfs:label "place"@en .
 :Park a owl:Class ; rdfs:subClassOf :Place ; rdfs:label "park <script>"@en ;
-    skos:definition "Green & wide."@en ; skos:altLabel "common"@en ; skos:hiddenLabel "lawns"@en ; skos:example "Hyde Park."@en ;
+    skos:definition "Green & wide."@en ; skos:altLabel "common"@en ;
+    skos:hiddenLabel "lawns"@en ; skos:example "Hyde Park."@en ;
     owl:disjointWith :Road .
 :Road a owl:Class ; rdfs:label "road"@en ; rdfs:seeAlso <javascript:alert(1)> .
 :within a owl:ObjectProperty , owl:TransitiveProperty ;
