@@ -28,6 +28,14 @@ class Graph:
         """The values of a subject's predicates, in the order written."""
         return [value for predicate in predicates for value in self._objects.get((subject, predicate), ())]
 
+    def statements(self, subject: Node) -> list[tuple[NamedNode, Node]]:
+        """All (predicate, value) of a subject, by predicate."""
+        return [
+            (predicate, value)
+            for predicate in self._pairs
+            for value in self._objects.get((subject, predicate), ())
+        ]
+
     def pairs(self, predicate: NamedNode) -> list[tuple[Node, Node]]:
         """All (subject, object) of a predicate, in the order written."""
         return self._pairs.get(predicate, [])

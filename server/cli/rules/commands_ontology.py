@@ -1,4 +1,4 @@
-"""`urbankg ontology add`: ontologies from files and packages, with what they import."""
+"""`urbankg ontology add` and `document`: ontologies with what they import, and pages that describe them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,9 +7,13 @@ import typer
 
 from ontology.adding import add
 from server.cli.invocation import settings_of
-from server.cli.options import Config, OntologyFolder
+from server.cli.options import Config, OntologyFolder, ShapesFolder
 from server.cli.output import stderr
+from server.cli.rules.commands_rules import folders_of
+from server.documentation.pages import index_page, ontology_page, page_names
+from server.documentation.shape_sections import ShapeSections
 from server.errors import SettingsError
+from server.rules.ruleset import read_ruleset
 
 ontology_app = typer.Typer(no_args_is_help=True, help="The files of the ontology.")
 
@@ -52,3 +56,24 @@ def add_ontology(
         typer.echo(path)
     for iri in added.empty:
         stderr.print(f"<{iri}> was found nowhere: it is empty here.", markup=False, highlight=False)
+
+
+@ontology_app.command("document")
+def document_ontology(
+    context: typer.Context,
+    output: Annotated[Path, typer.Option("--output", help="Folder that gets the pages; made if needed.")],
+    ontology: OntologyFolder = None,
+    shapes: ShapesFolder = None,
+    config: Config = None,
+) -> None:
+    """Write ontology and shapes as HTML pages: terms, diagrams, examples, rules. A server gives them too."""
+    folders = folders_of(settings_of(context, ontology=ontology, shapes=shapes, config=config).settings)
+    rules = read_ruleset(folders)
+    sections = ShapeSections(rules.files.sources, rules.shapes_folder)
+    pages = page_names(rules.schema)
+    written = {name: ontology_page(rules.schema, iri, sections) for iri, name in pages.items()}
+    written["index.html"] = index_page(rules.schema, pages.items())
+    output.mkdir(parents=True, exist_ok=True)
+    for name, content in written.items():
+        (output / name).write_text(content, encoding="utf-8")
+        typer.echo(output / name)

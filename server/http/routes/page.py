@@ -87,10 +87,15 @@ def router(services: Services) -> APIRouter:
 
 def page_of(request: Request, iri: str) -> Response | None:
     """Where the page shows an entity, for who prefers HTML to every RDF format; None for all others."""
-    if choose(request.headers.get("accept"), _GRAPHS_OR_HTML) is not _HTML:
+    if not prefers_html(request):
         return None
     address = f"/#/explore?iri={quote(iri, safe='')}"
     return RedirectResponse(address, status_code=303, headers={"Vary": "Accept"})
+
+
+def prefers_html(request: Request) -> bool:
+    """Whether a client prefers HTML to every RDF format."""
+    return choose(request.headers.get("accept"), _GRAPHS_OR_HTML) is _HTML
 
 
 @cache

@@ -7,13 +7,17 @@ from urllib.parse import urlsplit
 import pyoxigraph
 from fastapi import APIRouter, Depends, Query
 from pyoxigraph import NamedNode, RdfFormat
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
+from server.documentation.markup import POLICY
+from server.documentation.pages import ontology_page
+from server.documentation.shape_sections import ShapeSections
 from server.errors import UnknownResource
 from server.http.access.keys import Scope
 from server.http.page_parameters import Needed
-from server.http.routes.page import page_of
+from server.http.routes.page import page_of, prefers_html
 from server.runtime.context import Services
 from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.protocol.negotiation import choose
@@ -26,11 +30,11 @@ def router(services: Services, *needs: Needed) -> APIRouter:
 
     @routes.get("/ontology", response_class=Response)
     async def get_ontology(request: Request, iri: str | None = None) -> Response:
-        """The ontology (of that IRI, or all that are loaded) as Turtle, RDF/XML or another RDF format."""
+        """The ontology (of that IRI, or all that are loaded) in an RDF format; one of them also as a page."""
         if iri is not None and iri not in {name.value for name in services.schema.ontologies}:
             known = ", ".join(sorted(name.value for name in services.schema.ontologies))
             raise UnknownResource(f"No ontology <{iri}> is loaded. There are: {known or 'none'}.")
-        return _serialized(services, request, iri)
+        return await _shown(services, request, iri)
 
     @routes.get("/entities", response_class=Response, tags=["entities"])
     async def get_described(
@@ -63,7 +67,7 @@ def _of(services: Services, iri: str) -> Callable[[Request], Awaitable[Response]
     async def get_own_iri(request: Request) -> Response:
         if NamedNode(iri) not in services.schema.ontologies:
             raise UnknownResource(f"The ontology <{iri}> is no longer loaded.")
-        return _serialized(services, request, iri)
+        return await _shown(services, request, iri)
 
     return get_own_iri
 
@@ -89,6 +93,21 @@ async def _described(services: Services, request: Request, text: str) -> Respons
     async with services.readers.query(QueryRequest(f"DESCRIBE {iri}", format_)) as result:
         body = b"".join([chunk async for chunk in result])
     return Response(body, headers={"Content-Type": format_.content_type, "Vary": "Accept"})
+
+
+async def _shown(services: Services, request: Request, iri: str | None) -> Response:
+    """An ontology as a page for who prefers HTML, else in an RDF format."""
+    if iri is None or not prefers_html(request):
+        return await run_in_threadpool(_serialized, services, request, iri)
+    return HTMLResponse(
+        await run_in_threadpool(_documented, services, NamedNode(iri)),
+        headers={"Vary": "Accept", "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"},
+    )
+
+
+def _documented(services: Services, iri: NamedNode) -> str:
+    rules = services.rule_registry.current
+    return ontology_page(rules.schema, iri, ShapeSections(rules.files.sources, rules.shapes_folder))
 
 
 def _serialized(services: Services, request: Request, iri: str | None) -> Response:

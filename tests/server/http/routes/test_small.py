@@ -76,6 +76,21 @@ async def test_the_ontology_dereferences_under_its_own_path(
     assert len(list(graph.subjects(rdflib.RDF.type, rdflib.OWL.Class))) > 60
 
 
+async def test_a_browser_gets_the_ontology_as_a_page_with_shapes_and_no_script(client: httpx.AsyncClient):
+    browser = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+    page = await client.get("/urbankg/urban", headers=browser)
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.headers["vary"].startswith("Accept")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert '<h3 id="Museum">museum</h3>' in page.text
+    assert '<h3 id="OnePopulation">' in page.text
+    assert "<script" not in page.text
+    by_name = await client.get("/ontology?iri=https://w3id.org/urbankg/urban", headers=browser)
+    assert by_name.text == page.text
+    all_of_them = await client.get("/ontology", headers={"accept": "text/html,*/*;q=0.1"})
+    assert all_of_them.headers["content-type"].startswith("text/turtle")
+
+
 async def test_the_api_page_lists_every_route(client: httpx.AsyncClient):
     paths = (await client.get("/openapi.json")).json()["paths"]
     assert {"/sparql", "/extractions", "/candidates", "/relations", "/review", "/ask", "/healthz"} <= set(
