@@ -31,6 +31,7 @@ from extractors.checks.calibration import Calibration
 from extractors.checks.competing_claims import Claim, overruled
 from extractors.checks.implied_kinds import Implied, Link, implied_kinds, misfits
 from extractors.checks.plausibility_checks import PlausibilityChecks
+from extractors.english.stated_units import unit_of_property
 from extractors.english.unreadable import Unreadable
 from extractors.english.values import datatype_of, looks_like_value, read_value
 from extractors.english.wording.kinds import suggested_kind
@@ -303,7 +304,8 @@ class StatementBuilder:
         if term.kind is PropertyKind.OBJECT:
             message = f'"{words}" is a value, and "{term.label}" leads to something with a name.'
             return plain, [Problem(VALUE_FOR_ENTITY, message, term.iri, plain)]
-        read = read_value(words, term.ranges - {_RDFS_LITERAL}, term.unit, language=self._language)
+        unit = unit_of_property(term)
+        read = read_value(words, term.ranges - {_RDFS_LITERAL}, unit, language=self._language)
         if isinstance(read, Unreadable):
             return plain, [Problem(UNREADABLE_VALUE, read.reason, term.iri, plain)]
         return read, ()

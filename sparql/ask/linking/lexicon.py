@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -106,13 +106,16 @@ class TermNames:
         return key
 
     def _classes(self, summary: DataSummary) -> None:
-        declared = {iri: one for iri, one in self._schema.classes.items() if not one.deprecated}
-        for iri in sorted(declared.keys() | summary.classes, key=str):
-            known = declared.get(iri)
-            if known is not None and known.borrowed and iri not in summary.classes:
-                continue
-            label = known.label if known and known.label else split_camel_case(local_name(iri.value))
-            meaning = ClassName(Term(iri, readable(label)))
+        labels = self._class_labels(summary)
+        names = Counter(readable(label).casefold() for label in labels.values())
+        for iri, label in labels.items():
+            known = self._schema.classes.get(iri)
+            words_of = readable(label)
+            # Two classes of one label, both with instances: the reader has to know which is meant.
+            alone = names[words_of.casefold()] == 1
+            longer = words_of if alone else f"{local_name(iri.value)} {words_of}"
+            meaning = ClassName(Term(iri, longer))
+            self._add(longer, meaning, 0.0)
             key = self._add(label, meaning, 0.0)
             self._class_keys.add(key)
             for other in known.alternative_labels if known else ():
@@ -122,6 +125,24 @@ class TermNames:
                     self._class_keys.add(self._add(other, meaning, _ALIAS))
             if len(key) > 1:
                 self._add(words(label)[-1], meaning, _PART)
+
+    def _class_labels(self, summary: DataSummary) -> dict[NamedNode, str]:
+        """The classes with their labels; of several with one label those with instances, if any has."""
+        found: dict[NamedNode, str] = {}
+        groups: dict[str, list[NamedNode]] = defaultdict(list)
+        declared = {iri: one for iri, one in self._schema.classes.items() if not one.deprecated}
+        for iri in sorted(declared.keys() | summary.classes, key=str):
+            known = declared.get(iri)
+            if known is not None and known.borrowed and iri not in summary.classes:
+                continue
+            found[iri] = known.label if known and known.label else split_camel_case(local_name(iri.value))
+            groups[readable(found[iri]).casefold()].append(iri)
+        for group in groups.values():
+            used = {iri for iri in group if not summary.classes.isdisjoint(self._schema.subclasses(iri))}
+            for iri in group if used and len(group) > 1 else ():
+                if iri not in used:
+                    del found[iri]
+        return found
 
     def _properties(self, summary: DataSummary) -> None:
         declared = {

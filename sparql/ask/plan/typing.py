@@ -9,6 +9,7 @@ from typing import Final, Protocol
 
 from pyoxigraph import NamedNode
 
+from extractors.english.stated_units import unit_of_property
 from extractors.english.values import is_dated, is_measured
 from ontology import PropertyKind, Schema
 from sparql.ask.errors import PlanError
@@ -379,7 +380,7 @@ class Typing:
         ranges = objects or (known.ranges if known is not None else frozenset())
         if ranges & _DATES or (known is not None and is_dated(known.ranges)):
             return QuantityKind.DATE
-        if ranges & _NUMBERS or (known is not None and is_measured(known.ranges, known.unit)):
+        if ranges & _NUMBERS or (known is not None and is_measured(known.ranges, unit_of_property(known))):
             return QuantityKind.NUMBER
         return QuantityKind.TEXT
 

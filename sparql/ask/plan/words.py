@@ -32,6 +32,7 @@ _UNITS: Final = {
     "NUM": "",
     "KiloGM": "kg",
     "GM": "g",
+    "LB": "lb",
     "MI": "mi",
     "FT": "ft",
     "YD": "yd",

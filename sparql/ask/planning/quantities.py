@@ -8,6 +8,7 @@ from typing import Final
 
 from pyoxigraph import NamedNode
 
+from extractors.english.stated_units import unit_of_property
 from geo.measure.units import UNITS
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.lexicon import TermNames, derived
@@ -80,7 +81,8 @@ class Quantities:
     def _stated(self, term: Term, types: Types) -> ValueOf:
         """Return the value of a property; an area or a length that is not always stated is measured."""
         known = self._typing.schema.properties.get(term.iri)
-        unit = known.unit.value.rpartition("/")[2] if known is not None and known.unit is not None else ""
+        stated_unit = unit_of_property(known) if known is not None else None
+        unit = stated_unit.value.rpartition("/")[2] if stated_unit is not None else ""
         stated = replace(term, unit=unit)
         if known is not None and unit in UNITS and self._typing.is_recorded(term.iri, types):
             for size in Size:

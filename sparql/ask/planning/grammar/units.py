@@ -7,6 +7,7 @@ from typing import Final
 
 from pyoxigraph import Literal
 
+from extractors.english.stated_units import unit_in_label, unit_of_property
 from geo.measure.units import UNITS
 from sparql.ask.plan.nodes import (
     Converted,
@@ -32,16 +33,7 @@ def converted(context: Context, quantity: Quantity, value: Literal, unit: str | 
     elif isinstance(quantity, DistanceTo):
         wanted = "M"
     else:
-        known = (
-            context.typing.schema.properties.get(quantity.path[-1].iri)
-            if isinstance(quantity, ValueOf)
-            else None
-        )
-        wanted = (
-            known.unit.value.rpartition("/")[2]
-            if known is not None and known.unit
-            else _unit_in_name(quantity)
-        )
+        wanted = _stated(context, quantity)
     if unit is None:
         return value if not isinstance(quantity, SizeOf | DistanceTo) else None
     if unit == wanted:
@@ -59,13 +51,14 @@ def converted(context: Context, quantity: Quantity, value: Literal, unit: str | 
     )
 
 
-def _unit_in_name(quantity: Quantity) -> str | None:
-    """The unit that a property's name ends with: "weight (g)"."""
-    from extractors.english.quantities import unit_of
-
-    words = quantity.path[-1].words if isinstance(quantity, ValueOf) else ""
-    inside = words.partition("(")[2].partition(")")[0]
-    return unit_of(inside) if inside else None
+def _stated(context: Context, quantity: Quantity) -> str | None:
+    """The unit of a property's values, by the ontology or by the name of the property."""
+    if not isinstance(quantity, ValueOf):
+        return None
+    step = quantity.path[-1]
+    known = context.typing.schema.properties.get(step.iri)
+    unit = unit_of_property(known) if known is not None else None
+    return unit.value.rpartition("/")[2] if unit is not None else unit_in_label(step.words)
 
 
 def in_unit(quantity: Quantity, unit: str) -> Quantity | None:
