@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from pyoxigraph import NamedNode
@@ -52,6 +53,15 @@ class TermSections:
     links: Links
     shapes: ShapeSections
 
+    @cached_property
+    def _subclasses(self) -> dict[NamedNode, list[NamedNode]]:
+        """The direct subclasses of each class that have a section, in the order of the page."""
+        found: dict[NamedNode, list[NamedNode]] = defaultdict(list)
+        for one in self.links.anchors:
+            for above in self._named(one, v.SUBCLASS_OF):
+                found[above].append(one)
+        return found
+
     def tree(self, classes: Sequence[OntologyClass]) -> str:
         """The classes as nested lists; one with several superclasses is under each of them."""
         own = {term.iri for term in classes}
@@ -74,7 +84,7 @@ class TermSections:
         """A class: what it means, where it is in the hierarchy, its properties and rules."""
         iri, links = term.iri, self.links
         above = self._named(iri, v.SUBCLASS_OF)
-        below = [one for one in links.anchors if iri in self._named(one, v.SUBCLASS_OF)]
+        below = self._subclasses.get(iri, [])
         used = [one for one in self.schema.properties.values() if one.iri in links.anchors]
         return self._section(
             term,

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from pyoxigraph import Literal
+from pyoxigraph import Literal, NamedNode
 
 from extractors.candidates import (
     AMBIGUOUS_NAME,
@@ -159,6 +159,19 @@ async def test_values_are_read_in_the_propertys_datatype_and_unit(schema: Schema
     assert by_predicate(extraction, urban("opened")).object == xsd("1931-05-01", "date")
     unreadable = by_predicate(extraction, urban("renovated"))
     assert (unreadable.object, rules(unreadable)) == (Literal("the 1930s"), [UNREADABLE_VALUE])
+
+
+async def test_a_unit_that_only_a_label_states_is_converted_to(tmp_path: Path) -> None:
+    (tmp_path / "o.ttl").write_text(
+        "@prefix : <http://example.org/o#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        "@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
+        ':height a owl:DatatypeProperty ; rdfs:label "height (m)"@en ; rdfs:range xsd:decimal .'
+    )
+    text = "The Bowery Hall has a height of 1,454 feet."
+    extraction = await extract(Schema.load(tmp_path), text, ("Bowery Hall", "height (m)", "1,454 feet"))
+    height = by_predicate(extraction, NamedNode("http://example.org/o#height"))
+    assert height.object == xsd("443.18", "decimal")
 
 
 async def test_one_name_is_one_entity_throughout_a_text(schema: Schema) -> None:
