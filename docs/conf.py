@@ -1,7 +1,7 @@
 """The documentation as pages for a browser: `make docs` writes them to build/docs, without a network.
 
-Sphinx reads Markdown by MyST. The pages are those that the repository shows, wherever they are in it; only the order
-is written here, since Markdown has no word for it.
+Sphinx reads Markdown by MyST. The pages are those that the repository shows, wherever they are in it; only
+their order is written here, since Markdown has no word for it.
 """
 
 import tomllib
@@ -43,7 +43,9 @@ _ORDER = {
     ),
 }
 """The pages by reader, in the order of the side bar."""
-_REDIRECT = '<!doctype html><meta http-equiv="refresh" content="0; url=docs/index.html"><title>UrbanKG</title>\n'
+_REDIRECT = (
+    '<!doctype html><meta http-equiv="refresh" content="0; url=docs/index.html"><title>UrbanKG</title>\n'
+)
 
 project = "UrbanKG"
 author = "The UrbanKG developers"
