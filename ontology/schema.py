@@ -45,10 +45,9 @@ class Schema:
 
     def __init__(self, files: Sequence[OntologyFile]) -> None:
         self.files = tuple(files)
-        in_order = [triple for file in files for triple in file.triples]
-        graph = Graph(in_order)
+        graph = self.graph
         check_terms(files, graph)
-        self.triples: frozenset[Triple] = frozenset(in_order)
+        self.triples: frozenset[Triple] = frozenset(triple for file in files for triple in file.triples)
         self.classes: Mapping[NamedNode, OntologyClass] = MappingProxyType(read_classes(graph))
         self.properties: Mapping[NamedNode, OntologyProperty] = MappingProxyType(read_properties(graph))
         self.ontologies: Mapping[NamedNode, tuple[Triple, ...]] = MappingProxyType(_ontologies(files))
@@ -61,6 +60,11 @@ class Schema:
         self._class_order = class_hierarchy(graph)
         self._property_order = property_hierarchy(graph)
         self._disjoint = disjoint_pairs(graph)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The triples of all files, in the order of the files."""
+        return Graph(triple for file in self.files for triple in file.triples)
 
     @classmethod
     def load(cls, folder: Path, edits: Mapping[str, bytes | None] | None = None) -> Schema:
