@@ -77,14 +77,19 @@ class Schema:
 
     @classmethod
     def load_readable(
-        cls, folder: Path, edits: Mapping[str, bytes | None] | None = None
+        cls, folder: Path, edits: Mapping[str, bytes | None] | None = None, known: Schema | None = None
     ) -> tuple[Schema, list[OntologyError]]:
         """The same of what can be read, with the errors of the rest.
 
+        It is `known` itself where that was made of the same files; of others, the same are not parsed again.
         Raises OntologyError where the terms of the files that were read contradict each other.
         """
         problems: list[OntologyError] = []
-        return cls(read_folder(folder, edits, problems)), problems
+        former = () if known is None else known.files
+        files = read_folder(folder, edits, problems, former)
+        if known is not None and list(map(id, files)) == list(map(id, former)):
+            return known, problems
+        return cls(files), problems
 
     @classmethod
     def empty(cls) -> Schema:
