@@ -1,7 +1,6 @@
 """A packed body is read like a plain one, or refused with what to send instead."""
 
 import gzip
-import json
 
 import httpx
 import pytest
@@ -24,12 +23,6 @@ CASES = [
     ("/ask", "application/json", b'{"question": "Which parks are there?"}', 200),
     ("/store?graph=urn:packed", "text/turtle", b"<urn:a> <urn:b> <urn:c> .", 201),
     ("/jobs", "application/x-ndjson", b'{"text": "A park."}\n', 202),
-    (
-        "/mcp",
-        "application/json",
-        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).encode(),
-        200,
-    ),
 ]
 ACCEPT = {"accept": "application/json, text/event-stream;q=0.1, */*;q=0.1"}
 
@@ -75,12 +68,12 @@ async def test_what_a_body_unpacks_to_is_limited(
 ) -> None:
     limit = shared_services.settings.max_body_bytes
     headers = {"content-type": "application/json", "content-encoding": "gzip"}
-    answer = await shared_client.post("/check", content=gzip.compress(b" " * (limit + 1)), headers=headers)
+    answer = await shared_client.post("/ask", content=gzip.compress(b" " * (limit + 1)), headers=headers)
     assert answer.status_code == 413
     assert answer.json()["limit_bytes"] == limit
 
 
-def test_parts_packed_one_after_another_are_one_body() -> None:
+async def test_parts_packed_one_after_another_are_one_body() -> None:
     unpacked = Unpacked(10)
     packed = gzip.compress(b"abc") + gzip.compress(b"def")
     found = b"".join(unpacked.add(packed[at : at + 1]) for at in range(len(packed)))
@@ -90,7 +83,7 @@ def test_parts_packed_one_after_another_are_one_body() -> None:
         unpacked.add(gzip.compress(b"ghijk"))
 
 
-def test_an_empty_body_is_whole() -> None:
+async def test_an_empty_body_is_whole() -> None:
     Unpacked(10).end()
     cut = Unpacked(10)
     cut.add(gzip.compress(b"abc")[:5])

@@ -103,14 +103,17 @@ async def test_no_operation_passes_over_a_parameter(
     """SPARQL clients send parameters of other servers, and OGC API - Features wants 400."""
     address = re.sub(r"\{\w+\}", "x", path)
     sent = {"zzz": "1"}
-    content, headers = b"", {}
+    content, headers = b"", {"accept": "application/json, */*;q=0.5"}
     if path in SPARQL:
         content, kind = (b"SELECT * {}", "query") if path != "/update" else (b"INSERT DATA {}", "update")
-        headers = {"content-type": f"application/sparql-{kind}"}
+        headers |= {"content-type": f"application/sparql-{kind}"}
     elif path == "/store":
         sent |= {"graph": "urn:x"}
-    if path.startswith("/store") and method != "delete":
-        headers = {"content-type": "text/turtle"}
+    if path.startswith("/store"):
+        headers |= {"content-type": "text/turtle"}
+        there = {"graph": "urn:x"} if path == "/store" else {}
+        await shared_client.put(address, params=there, content=b"<urn:a> a <urn:B> .", headers=headers)
+        headers |= {"accept": "text/turtle"}
     response = await shared_client.request(method, address, params=sent, content=content, headers=headers)
 
     if path in SPARQL or path.startswith("/store"):
