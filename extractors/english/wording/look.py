@@ -290,6 +290,8 @@ class Wording:
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group
     ) -> str | None:
         units, text = clause.units, self._text.text
+        if found.subject is not None:
+            return None
         if found.converse:
             meant = antecedent_before(units, clause.value, lambda unit: self._is(unit, subject))
             if isinstance(meant, Unit) and not self._is(meant, subject):
@@ -319,6 +321,8 @@ class Wording:
     ) -> str | None:
         """Whether "it" or "the tunnel", which opens the sentence, surely stands for another thing."""
         units = clause.units
+        if found.subject is not None:
+            return None
         first = next((unit for unit in units if unit.kind is not Kind.MARK), None)
         named = [at for at, unit in enumerate(units[: found.first]) if unit.kind is Kind.NAME]
         about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))
