@@ -71,7 +71,8 @@ def stem(word: str) -> str:
     """A common short form of the inflections of a lower-case English word.
 
     Endings of number, tense and agent are removed ("designed", "designs", "designer", "designing" ->
-    "design"), and "modernised" is as "modernized". It is meant for scoring: it may join words that a dictionary separates.
+    "design"), and "modernised" is as "modernized". It is meant for scoring: it may join words that a
+    dictionary separates.
     """
     word = singular(word)
     word = _BRITISH.sub(r"\1iz\2", word)

@@ -187,9 +187,7 @@ def _name_words(graph: Graph, iri: NamedNode) -> tuple[tuple[str, str], ...]:
 def _is_foreign(graph: Graph, iri: NamedNode, label: Literal) -> bool:
     """Whether a hidden label has another language than the term's label."""
     main = _by_language(graph.literals(iri, v.LABEL)) or _by_language(graph.literals(iri, v.PREFERRED_LABEL))
-    here, there = (
-        (one.language or "").split("-")[0].lower() for one in (label, main[0] if main else label)
-    )
+    here, there = ((one.language or "").split("-")[0].lower() for one in (label, main[0] if main else label))
     hidden = label in set(graph.literals(iri, v.HIDDEN_LABEL))
     return hidden and bool(here) and bool(there) and here != there
 

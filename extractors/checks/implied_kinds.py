@@ -56,8 +56,9 @@ def implied_kinds(
     """The kinds of entities that `known` has no classes of, where what is said of them leaves one only.
 
     Where several statements say something of a name, the most specific of their classes is taken, and none
-    where any of them excludes it. Where they leave several, the ontology may say which is usual. `hints` are the classes that names themselves suggest: one decides where a
-    statement leaves several classes, and a class that is disjoint with it is not taken.
+    where any of them excludes it. Where they leave several, the ontology may say which is usual.
+    `hints` are the classes that names themselves suggest: one decides where a statement leaves several
+    classes, and a class that is disjoint with it is not taken.
     """
     hints = hints or {}
     sound = [link for link in links if not misfits(link, known, linker)]

@@ -77,9 +77,13 @@ def _is_adjunct(between: Sequence[Unit]) -> bool:
 def _is_origin(between: Sequence[Unit]) -> bool:
     """Whether words say from where: "from the foot of Elm Hill in Norton up"."""
     names = sum(unit.kind is Kind.NAME for unit in between)
-    return between[0].text == "from" and 1 <= names <= 2 and all(  # noqa: PLR2004
-        unit.kind is Kind.NAME
-        or unit.text in _DIRECTIONS | _PARTS | _ARTICLES
-        or (unit.kind is Kind.WORD and unit.text not in _ENDS and not is_adverb(unit))
-        for unit in between[1:]
+    return (
+        between[0].text == "from"
+        and 1 <= names <= 2
+        and all(
+            unit.kind is Kind.NAME
+            or unit.text in _DIRECTIONS | _PARTS | _ARTICLES
+            or (unit.kind is Kind.WORD and unit.text not in _ENDS and not is_adverb(unit))
+            for unit in between[1:]
+        )
     )

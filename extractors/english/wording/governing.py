@@ -93,7 +93,8 @@ def _before(clause: Clause) -> Governor | None:
     while at >= 0:
         ending = [one for one in clause.occurrences if one.last == at + 1]
         if ending and not (joined and units[at].text in ("with", "to")):
-            apart = (crossed and units[at].text == "from") or (listed and _acts(units, clause.value))
+            alone = all(one.last == one.first + 1 for one in ending) and units[at].text in PREPOSITIONS
+            apart = (crossed and alone) or (listed and _acts(units, clause.value))
             return None if apart else _own(ending, clause)
         unit = units[at]
         if unit.kind is Kind.NAME:
@@ -103,7 +104,7 @@ def _before(clause: Clause) -> Governor | None:
         elif unit.text in _JOINERS:
             if unit.text in _BETWEEN_NAMES and not _name_before(units, at):
                 return None
-            listed, crossed = listed or unit.text in _CONJUNCTIONS, crossed or unit.text == "to"
+            listed, crossed = listed or unit.text in _CONJUNCTIONS, crossed or unit.text in ("to", "with")
             if unit.text == "," and not (listed or _goes_on(units, clause.value)):
                 return None
             joined = True
@@ -260,7 +261,13 @@ def _of_date(clause: Clause) -> Governor | None:
         return _first_own([one for one in before if one.last == nearest], clause)
     after = [one for one in clause.occurrences if one.first > value and one.last <= end + 1]
     nearest = min((one.first for one in after), default=None)
+    if nearest is not None and any(_is_date(unit) for unit in units[nearest + 1 : nearest + 5]):
+        return None  # "In 1873 it was given away, and the park opened in 1876"
     return None if nearest is None else _first_own([one for one in after if one.first == nearest], clause)
+
+
+def _is_date(unit: Unit) -> bool:
+    return _YEAR.search(unit.text) is not None and (unit.kind is Kind.NAME or unit.text.isdigit())
 
 
 def _is_spent(units: Sequence[Unit], last: int, value: int) -> bool:

@@ -85,6 +85,12 @@ class Phrases:
             for text in (kind.label, *kind.alternative_labels)
             for word in words(text)[-1:]
         )
+        labels = (
+            text
+            for term in (*schema.classes.values(), *schema.properties.values())
+            for text in (term.label, *term.alternative_labels)
+        )
+        self._words = frozenset(stem(word) for text in labels for word in words(text))
         for term in schema.properties.values():
             if term.deprecated or term.kind is PropertyKind.ANNOTATION:
                 continue
@@ -119,6 +125,10 @@ class Phrases:
     def is_noun(self, word: str) -> bool:
         """Whether a word is the noun of a class, or of a relation's label: "Architect"."""
         return stem(word) in self._nouns
+
+    def has_word(self, word: str) -> bool:
+        """Whether a word is part of any label, of a class or a relation."""
+        return stem(word.casefold()) in self._words
 
     def is_main(self, iri: NamedNode, units: Sequence[Unit]) -> bool:
         """Whether units have the first word of a relation's main label."""

@@ -159,7 +159,18 @@ def _antecedent(
     nearest = units[at]
     if is_subject(nearest):
         return nearest
-    return _nearest(units, start, at - 1, -1) if _lead(units, at) in PREPOSITIONS else nearest
+    if _lead(units, at) not in PREPOSITIONS or _is_object(units, at):
+        return nearest
+    return _nearest(units, start, at - 1, -1)
+
+
+def _is_object(units: Sequence[Unit], at: int) -> bool:
+    """Whether a participle leads to a name: "housed in the Elm Works, which" speaks of the works."""
+    here = at - 1
+    while here > 0 and (units[here].text in _BEFORE_NAMES or units[here].text.isdigit()):
+        here -= 1
+    verb = units[here - 1] if here > 0 else None
+    return verb is not None and verb.kind is Kind.WORD and verb.text.endswith(("ed", "ing"))
 
 
 def _adjacent(units: Sequence[Unit], start: int, at: int) -> Unit | None:
