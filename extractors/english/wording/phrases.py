@@ -85,12 +85,9 @@ class Phrases:
             for text in (kind.label, *kind.alternative_labels)
             for word in words(text)[-1:]
         )
-        labels = (
-            text
-            for term in (*schema.classes.values(), *schema.properties.values())
-            for text in (term.label, *term.alternative_labels)
-        )
-        self._words = frozenset(stem(word) for text in labels for word in words(text))
+        kinds = [text for one in schema.classes.values() for text in (one.label, *one.alternative_labels)]
+        ways = [text for one in schema.properties.values() for text in (one.label, *one.alternative_labels)]
+        self._words = frozenset(stem(word) for text in (*kinds, *ways) for word in words(text))
         for term in schema.properties.values():
             if term.deprecated or term.kind is PropertyKind.ANNOTATION:
                 continue
