@@ -133,9 +133,6 @@ def router(
         summary="The VoID description of the dataset",
         response_class=Response,
     )
-    routes.add_api_route(
-        "/.well-known/void", endpoint.describe_dataset, methods=["HEAD"], include_in_schema=False
-    )
     return routes
 
 
