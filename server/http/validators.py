@@ -21,7 +21,7 @@ _KEPT: Final = ("etag", "cache-control", "vary", "link", "content-location", "da
 
 
 class Validators:
-    """ASGI middleware: gives answers to GET that are in one piece a tag, and compares it with the client's."""
+    """ASGI middleware: gives whole answers to GET a tag, and compares it with the client's."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -88,9 +88,7 @@ async def test_who_polls_gets_304_until_something_changes(
         assert again.headers["etag"] == tag
         assert again.headers.get("link") == first.headers.get("link")
     other = await shared_client.get(path, headers={**sent, "if-none-match": '"other"'})
-    assert (
-        other.json() == first.json() if "json" in first.headers["content-type"] else other.text == first.text
-    )
+    assert (other.status_code, other.text) == (200, first.text)
 
 
 async def test_a_changed_list_has_another_tag(shared_client: httpx.AsyncClient) -> None:
