@@ -51,3 +51,56 @@ async def test_head_has_the_headers_of_get_and_no_body(shared_client: httpx.Asyn
     for name in ("content-type", "vary", "etag", "link", "location"):
         expected, found = (set(one.headers.get(name, "").split(", ")) for one in (whole, head))
         assert found == expected, name
+
+
+POLLED = [
+    "/review",
+    "/review/facets",
+    "/review/groups",
+    "/proposals",
+    "/gaps",
+    "/documents",
+    "/jobs",
+    "/held",
+    "/extractions",
+    "/entities/merges",
+    "/rules",
+    "/models",
+    "/collections",
+    "/shapes",
+    "/ontology",
+    "/ontologies/urban.ttl",
+]
+
+
+@pytest.mark.parametrize("path", POLLED)
+@pytest.mark.parametrize("coding", ["gzip", "identity"])
+async def test_who_polls_gets_304_until_something_changes(
+    shared_client: httpx.AsyncClient, path: str, coding: str
+) -> None:
+    sent = {"accept-encoding": coding}
+    first = await shared_client.get(path, headers=sent)
+    tag = first.headers["etag"]
+    assert first.status_code == 200
+    for method in ("GET", "HEAD"):
+        again = await shared_client.request(method, path, headers={**sent, "if-none-match": tag})
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["etag"] == tag
+        assert again.headers.get("link") == first.headers.get("link")
+    other = await shared_client.get(path, headers={**sent, "if-none-match": '"other"'})
+    assert (other.status_code, other.text) == (200, first.text)
+
+
+async def test_a_changed_list_has_another_tag(shared_client: httpx.AsyncClient) -> None:
+    before = await shared_client.get("/documents")
+    posted = {"statements": [], "text": "A text of its own.", "source": "https://example.org/tags"}
+    await shared_client.post("/candidates", json=posted)
+    after = await shared_client.get("/documents", headers={"if-none-match": before.headers["etag"]})
+    changed = after.status_code == 200
+    assert changed == (after.headers["etag"] != before.headers["etag"])
+
+
+async def test_what_must_not_be_stored_has_no_tag(shared_client: httpx.AsyncClient) -> None:
+    answer = await shared_client.get("/metrics", headers={"if-none-match": "*"})
+    assert answer.status_code == 200
+    assert "etag" not in answer.headers
