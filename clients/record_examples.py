@@ -1,9 +1,10 @@
 """Records the examples of the API's description: `python -m clients.record_examples URL [PART...]`.
 
-The server at the address must hold a copy of the demo (`urbankg demo`), which this program changes, and copies of
-the ontology and the shapes (`--ontology`, `--shapes`). Two parts need a server of their own: `holding` one that
-was started with `URBANKG_FAN_IN=1`, `missing` one with a model and an encyclopedia that know a Rope Museum.
-Requests are kept as they were sent, answers with long texts and lists cut. Other examples stay.
+The server at the address must hold a copy of the demo (`urbankg demo`), which this program changes, and use
+copies of the ontology and the shapes (`--ontology`, `--shapes`). Two parts need servers of their own:
+`missing` one with a model and an encyclopedia that know a Rope Museum (`tests/server/gaps/test_loop.py`),
+`holding` one as in `tests/server/intake/test_held_judge.py`. Requests are kept as they were sent, answers
+with long texts and lists cut. Examples that are not recorded this time stay.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from server.http.description.shortening import shortened
 EXAMPLES: Final = Path(__file__).parents[1] / "server/http/description/examples.json"
 URBAN: Final = "https://w3id.org/urbankg/urban#"
 PLACE: Final = "https://w3id.org/urbankg/id/"
+CODES: Final = "http://example.org/"
 LABEL: Final = "http://www.w3.org/2000/01/rdf-schema#label"
 TYPE: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 TURTLE: Final = {"content-type": "text/turtle"}
@@ -251,8 +253,7 @@ def operating(to: Recorder) -> None:
     to.send("/rules/{kind}/{version}/{file}", at=at)
     for path in ("/check", "/impact"):
         to.send(path, "POST", json={"shapes": {"museums.ttl": SHAPE}}, timeout=300)
-    folder = Path("/tmp/urbankg-backup-example")
-    place = folder.with_suffix(f".{time.time_ns()}")
+    place = Path(f"/tmp/urbankg-example.{time.time_ns()}")
     place.mkdir()
     (place / "more.ttl").write_text(f'<{PLACE}quay-library> <{LABEL}> "Quay Library"@en .')
     to.send("/loads", "POST", json={"files": [str(place / "more.ttl")]})
@@ -261,17 +262,18 @@ def operating(to: Recorder) -> None:
 
 
 def holding(to: Recorder) -> None:
-    """A batch on which much depends."""
-    statement = {
-        "subject": f"{URBAN}Museum",
-        "predicate": TYPE,
-        "object": {"type": "uri", "value": f"{URBAN}Place"},
-    }
-    posted = to.send("/candidates", "POST", json={"statements": [statement]})
-    to.send("/held", params={"status": "any", "limit": 2})
+    """Batches on which much depends."""
+    codes = " ".join(f'<{CODES}place{n}> <{CODES}code> "c{n}" .' for n in range(2000))
+    update = {"content-type": "application/sparql-update"}
+    to.client.post("/update", content=f"INSERT DATA {{ {codes} }}", headers=update)
+    for number in range(9):
+        term = {"type": "literal", "value": f"x{number}"}
+        statement = {"subject": f"{CODES}list", "predicate": f"{CODES}barred", "object": term}
+        posted = to.client.post("/candidates", json={"statements": [statement], "source": "a list"})
     identifier = posted.headers["location"].rpartition("/")[2]
-    to.send("/held/{identifier}", at={"identifier": identifier})
     to.send("/held/{identifier}", "DELETE", at={"identifier": identifier})
+    to.send("/held", params={"status": "any", "limit": 2})
+    to.send("/held/{identifier}", at={"identifier": identifier})
     to.send("/held/judge", "POST")
 
 
@@ -280,7 +282,9 @@ PARTS: Final = (queries, reading, texts, deciding, asking, operating)
 
 def _without_places(value: Any) -> Any:
     """Paths of this machine are replaced by one that explains itself."""
-    text = re.sub(r"/tmp/urbankg-backup-example\.\d+", "/srv/urbankg", json.dumps(value, ensure_ascii=False))
+    text = json.dumps(value, ensure_ascii=False)
+    text = re.sub(r"/tmp/urbankg-example\.\d+", "/srv/urbankg", text)
+    text = re.sub(r'"(?:/[^/"]+)+/([^/"]+\.ttl)"', r'"/srv/urbankg/\1"', text)
     return json.loads(re.sub(r"http://(127\.0\.0\.1|localhost):\d+", "http://127.0.0.1:8000", text))
 
 

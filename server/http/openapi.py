@@ -201,6 +201,7 @@ def _successes(path: str, method: str, *, default: tuple[str, ...] = ()) -> Mapp
         ("/shapes", "get"): {"200": _GRAPHS},
         ("/dump", "get"): {"200": _GRAPHS},
         ("/metrics", "get"): {"200": ("text/plain",)},
+        ("/proposals/export", "get"): {"200": ("text/turtle",)},
         ("/review/export", "get"): {"200": ("text/csv", "text/turtle")},
         ("/ontologies/{file}", "get"): {"200": _FILES},
         ("/shapes/{file}", "get"): {"200": _FILES},
