@@ -4,7 +4,8 @@ A reader that asks for each relation by itself may find the same words under sev
 value or a name carries one relation to a subject, unless the words say more ("designed and built by"). So
 of the relations that a text's mention is claimed for, the one stays whose label the words support best, then
 the surest; another is kept with it where the text mentions the value again, or has its label too. Of a
-statement and its inverse one stays. The rest wait for review. Labels are those of the ontology, so this knows of no domain.
+statement and its inverse one stays. The rest wait for review. Labels are those of the ontology, so this knows
+of no domain.
 """
 
 from __future__ import annotations

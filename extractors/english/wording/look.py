@@ -14,6 +14,14 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from extractors.english.values import looks_like_value
+from extractors.english.wording.clause_checks import (
+    has_it_too,
+    is_behind,
+    is_half,
+    objects_of,
+    other_subject,
+    says_of_a_part,
+)
 from extractors.english.wording.governing import Clause, Governor, governor
 from extractors.english.wording.kind_look import KindLook
 from extractors.english.wording.kinds import kind_of_name
@@ -22,12 +30,14 @@ from extractors.english.wording.proposing import Proposed, proposals
 from extractors.english.wording.subjects import (
     Description,
     antecedent_before,
+    chained,
     is_complement,
     outside,
     subject_of,
 )
 from extractors.english.wording.topics import Topics, complemented, opening_noun
 from extractors.english.wording.units import (
+    PREPOSITIONS,
     Kind,
     Unit,
     capitalized_runs,
@@ -47,12 +57,9 @@ from ontology.terms import OntologyProperty, PropertyKind
 __all__ = ["Wording"]
 
 _LANGUAGE: Final = "en"
-_LISTING: Final = frozenset({"and", "or", "the", "with"})
 _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
-_OPEN: Final = frozenset("it him her them itself this these".split())  # noqa: SIM905
 _PRONOUNS: Final = frozenset("it its he she they his her their this these both which who that".split())  # noqa: SIM905
-_LONGEST_OBJECT: Final = 3
 _LONGEST_WORD: Final = 30
 
 
@@ -191,7 +198,9 @@ class Wording:
         occurrences = self._phrases.occurrences(units, group, extra)
         clause = Clause(units, at, others, occurrences, term, self._phrases)
         found = governor(clause, group)
-        if found is not None and _is_half(clause, found):
+        if found is not None and self._owns(clause, found):
+            return f'"{_text(text, units[at])}" owns what follows it, or is a part of its name.'
+        if found is not None and is_half(clause, found):
             return f'"{_text(text, units[at])}" may be a part of a longer name with "and".'
         if found is None:
             return f'The words before and after "{_text(text, units[at])}" do not say "{term.label}".'
@@ -225,17 +234,11 @@ class Wording:
         if found.subject is not None:
             return None
         if found.converse:
-            meant = antecedent_before(units, clause.value, lambda unit: self._is(unit, subject))
-            if isinstance(meant, Unit) and not self._is(meant, subject):
-                return f'The text says "{term.label}" of "{_text(text, meant)}", not of "{subject}".'
-            after = None if meant is not None else _objects(units, found.last)
-            if after is None and meant is None and _has_it_too(units, clause, found):
-                return f'The text says "{term.label}" of "it", which is not "{subject}".'
-            if after is not None and not any(self._is(unit, subject) for unit in after):
-                return f'The text says "{term.label}" of another thing, not of "{subject}".'
-            return None
-        if _of_a_part(units, found):
+            return self._wrong_object(clause, found, term, subject)
+        if says_of_a_part(units, found):
             return f'The text says "{term.label}" of something of another thing, not of "{subject}".'
+        if (near := self._beside(clause, found, subject)) is not None:
+            return f'The text says "{term.label}" of "{_text(text, near)}", not of "{subject}".'
         if (whole := complemented(units, found.first, clause.others)) is not None:
             return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
         about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))
@@ -244,9 +247,43 @@ class Wording:
             return self._misdescribed(about, term, subject, of_it=of_it)
         if about is not None and not self._is(about, subject):
             return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
-        if not clause.others and (other := _other_subject(units, found.first, clause.value)) is not None:
+        if about is None and is_behind(clause, found):
+            return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
+        if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:
             return f'The text says "{term.label}" of "{_text(text, other)}", not of "{subject}".'
         return None
+
+    def _wrong_object(
+        self, clause: Clause, found: Governor, term: OntologyProperty, subject: str
+    ) -> str | None:
+        """The same where the object is the grammatical subject: "Ada Stone designed the hall"."""
+        units, text = clause.units, self._text.text
+        meant = antecedent_before(units, clause.value, lambda unit: self._is(unit, subject))
+        if isinstance(meant, Unit) and not self._is(meant, subject):
+            return f'The text says "{term.label}" of "{_text(text, meant)}", not of "{subject}".'
+        after = None if meant is not None else objects_of(units, found.last)
+        if after is None and meant is None and has_it_too(units, clause, found):
+            return f'The text says "{term.label}" of "it", which is not "{subject}".'
+        if after is not None and not any(self._is(unit, subject) for unit in after):
+            return f'The text says "{term.label}" of another thing, not of "{subject}".'
+        return None
+
+    def _owns(self, clause: Clause, found: Governor) -> bool:
+        """Whether an object has "'s" behind it: "designed by Norton's Ada Stone"; after "in" a place may."""
+        after = clause.value + 1
+        owns = after < len(clause.units) and clause.units[after].text == "'s"
+        return owns and found.first < clause.value and not self._phrases.has(clause.term.iri, "in")
+
+    def _beside(self, clause: Clause, found: Governor, subject: str) -> Unit | None:
+        """The other name that a lone preposition follows, in a sentence that has neither subject nor "it"."""
+        units, before = clause.units, found.first - 1
+        lone = found.last == found.first + 1 and units[found.first].text in PREPOSITIONS
+        if not lone or before < 0 or units[before].kind is not Kind.NAME or self._is(units[before], subject):
+            return None
+        if chained(units, before, lambda unit: self._is(unit, subject)) is False:
+            return units[before]
+        meant = any(unit.text in _PRONOUNS for unit in units[:before]) or units[0].text in ("the", "this")
+        return None if clause.others or meant else units[before]
 
     def _wrong_topic(
         self, sentence: Span, clause: Clause, found: Governor, term: OntologyProperty, subject: str
@@ -328,60 +365,6 @@ def _turned(reading: Interpretation) -> Interpretation:
         subject_name=reading.object_name,
         object_name=reading.subject_name,
     )
-
-
-def _is_half(clause: Clause, found: Governor) -> bool:
-    """Whether an agent is one of two single words: "designed by Reed and Stem" may name one firm."""
-    units, at = clause.units, clause.value
-    if units[max(found.last - 1, 0)].text != "by" or " " in units[at].text:
-        return False
-    for word, other in ((at + 1, at + 2), (at - 1, at - 2)):
-        if 0 <= other < len(units) and units[word].text in ("and", "&"):
-            return units[other].kind is Kind.NAME and " " not in units[other].text
-    return False
-
-
-def _other_subject(units: Sequence[Unit], first: int, value: int) -> Unit | None:
-    """The name that opens a sentence that has no pronoun before the words: "Elm Bridge connects"."""
-    before = units[: min(first, value)]
-    if any(unit.text in _PRONOUNS for unit in before):
-        return None
-    at = next((n for n, unit in enumerate(before) if unit.kind is Kind.NAME), None)
-    opens = at is not None and all(one.kind is Kind.MARK or one.text == "the" for one in before[:at])
-    return units[at] if at is not None and opens else None
-
-
-def _objects(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:
-    """The names that a verb has as its objects; None for "it", "the hall", or nothing that follows it."""
-    found: list[Unit] = []
-    for place, unit in enumerate(units[at:], at):
-        if unit.kind is Kind.NAME:
-            found.append(unit)
-        elif found and (unit.text not in _LISTING or unit.kind is Kind.MARK) and unit.text != ",":
-            break
-        elif not found and (unit.text in _OPEN or (unit.kind is Kind.MARK and place == at)):
-            return None
-        elif not found and (unit.kind is Kind.MARK or place > at + _LONGEST_OBJECT):
-            break
-    described = at < len(units) and units[at].text in ("the", "this", "that", "both")
-    return None if not found and (described or at >= len(units)) else found
-
-
-def _has_it_too(units: Sequence[Unit], clause: Clause, found: Governor) -> bool:
-    """Whether the subject acts on "it" as well: "Stone & Co. built it and Jo Reed designed it"."""
-    if found.last >= len(units) or units[found.last].text != "it":
-        return False
-    before = [at for at in clause.others if at < clause.value]
-    return bool(before) and any(unit.text == "it" for unit in units[max(before) : clause.value])
-
-
-def _of_a_part(units: Sequence[Unit], found: Governor) -> bool:
-    """Whether a preposition belongs to another thing: "unlike its namesake in London"."""
-    first = found.first
-    if found.last != first + 1 or units[first].text not in _PARTICLES or first < 2:
-        return False
-    nouns = units[max(0, first - 3) : first]
-    return nouns[-1].kind is Kind.WORD and any(unit.text in _POSSESSIVE for unit in nouns[-3:-1])
 
 
 def _words(text: GroundedText, span: Span) -> str:

@@ -44,11 +44,19 @@ class WholeNames:
                 continue
             if is_object and words.split()[0].isdigit():
                 return f'"{words}" opens with a number, as an address does.'
+            if is_object and self._phrases.is_plural(words) and self._listed(spans):
+                return f'"{words}" ends the names of several things.'
             if self._only_opens(words, spans):
                 return f'"{words}" opens its sentence and is a word of the ontology: it may be no name.'
             if spans and all(is_indefinite(self._text.text, span) for span in spans):
                 return f'"{words}" describes a thing and is no name.'
         return None
+
+    def _listed(self, spans: Sequence[Span]) -> bool:
+        """Whether "and" stands before a name, or its last word is written small: "Ash suburbs"."""
+        text = self._text.text
+        small = all(text[span.start : span.end].split()[-1].islower() for span in spans)
+        return bool(spans) and (small or all(text[: span.start].endswith(" and ") for span in spans))
 
     def _only_opens(self, words: str, spans: Sequence[Span]) -> bool:
         """Whether a common word has its capital only from opening a sentence: "Ground was broken in 2006"."""
