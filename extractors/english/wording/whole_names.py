@@ -44,7 +44,7 @@ class WholeNames:
                 continue
             if is_object and words.split()[0].isdigit():
                 return f'"{words}" opens with a number, as an address does.'
-            if is_object and self._phrases.is_plural(words) and self._listed(spans):
+            if is_object and self._several(words, spans):
                 return f'"{words}" ends the names of several things.'
             if self._only_opens(words, spans):
                 return f'"{words}" opens its sentence and is a word of the ontology: it may be no name.'
@@ -52,11 +52,13 @@ class WholeNames:
                 return f'"{words}" describes a thing and is no name.'
         return None
 
-    def _listed(self, spans: Sequence[Span]) -> bool:
-        """Whether "and" stands before a name, or its last word is written small: "Ash suburbs"."""
+    def _several(self, words: str, spans: Sequence[Span]) -> bool:
+        """Whether words name several things: "Ash suburbs", "Elm and Ash Streets"."""
         text = self._text.text
-        small = all(text[span.start : span.end].split()[-1].islower() for span in spans)
-        return bool(spans) and (small or all(text[: span.start].endswith(" and ") for span in spans))
+        last = words.split()[-1]
+        small = last.islower() and last.endswith("s") and not last.endswith("ss") and " " in words.strip()
+        listed = bool(spans) and all(text[: span.start].endswith(" and ") for span in spans)
+        return small or (listed and self._phrases.is_plural(words))
 
     def _only_opens(self, words: str, spans: Sequence[Span]) -> bool:
         """Whether a common word has its capital only from opening a sentence: "Ground was broken in 2006"."""
