@@ -80,7 +80,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if (
             isinstance(item, pytest.Function)
-            and "shared_services" in item.fixturenames
+            and not {"shared_services", "shared_shop"}.isdisjoint(item.fixturenames)
             and inspect.iscoroutinefunction(item.function)
         ):
             item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
@@ -218,4 +218,19 @@ async def shop(tmp_path: Path) -> AsyncIterator[Services]:
 @pytest.fixture
 async def shop_client(shop: Services) -> AsyncIterator[httpx.AsyncClient]:
     async with client_of(shop) as client:
+        yield client
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_shop(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
+    """Such a server for all tests of a module that only read, or that tidy up; they run in its event loop."""
+    root = tmp_path_factory.mktemp("shop")
+    folders(root)
+    async with build(settings_in(root), model=RecordedModel()) as services:
+        yield services
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_shop_client(shared_shop: Services) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(shared_shop) as client:
         yield client

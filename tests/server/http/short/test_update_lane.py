@@ -18,14 +18,11 @@ from server.http.short.update_lane import UpdateLane
 from server.runtime.context import Services
 from server.runtime.logs import set_up_logs
 from server.runtime.request_logging import Draining
-from server.runtime.wiring import build
 from sparql.writing.group import Outcome
-from tests.server.conftest import RecordedModel, changed, client_of, forget_keys
+from tests.server.conftest import changed, forget_keys
 from tests.support.listening import listening
 from tests.support.waiting import eventually
-from tests.support.workshop import PREFIX, folders, settings_in, update
-
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+from tests.support.workshop import PREFIX, update
 
 FORM = "application/x-www-form-urlencoded"
 DIRECT = "application/sparql-update"
@@ -43,20 +40,11 @@ class Counted(UpdateLane):
         return await super()._carry_out(text)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared_shop(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
-    """One server for all tests here; each starts with an empty graph and without keys."""
-    root = tmp_path_factory.mktemp("shop")
-    folders(root)
-    async with build(settings_in(root), model=RecordedModel()) as services:
-        yield services
-
-
 @pytest_asyncio.fixture(loop_scope="module")
-async def shop(shared_shop: Services) -> Services:
+async def shop(shared_shop: Services, shared_shop_client: httpx.AsyncClient) -> Services:
+    """One server for all tests here; each starts with an empty graph and without keys."""
     forget_keys(shared_shop)
-    async with client_of(shared_shop) as client:
-        assert (await update(client, "CLEAR ALL")).status_code == 200
+    assert (await update(shared_shop_client, "CLEAR ALL")).status_code == 200
     return shared_shop
 
 
@@ -240,8 +228,8 @@ async def test_updates_are_counted_and_logged(
     finally:
         root.handlers, root.level = handlers, level
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
-    (told,) = (line for line in lines if line["logger"] == "urbankg.requests")
-    assert told["request"] == answered.headers["x-request-id"]
+    (told,) = (line for line in lines if line.get("request") == answered.headers["x-request-id"])
+    assert told["logger"] == "urbankg.requests"
     expected = {"level": "info", "message": "answered", "method": "POST", "route": "/update", "status": 200}
     assert expected.items() <= told.items()
     assert answered_updates(shop) == before + 1
