@@ -49,6 +49,11 @@ async def test_the_version_of_the_api_is_in_every_answer(client: httpx.AsyncClie
         assert answer.headers.get_list("x-api-version") == [API_VERSION]
 
 
+@pytest.fixture
+def client(shared_client: httpx.AsyncClient) -> httpx.AsyncClient:
+    return shared_client
+
+
 async def described(client: httpx.AsyncClient) -> dict[str, Any]:
     description: dict[str, Any] = (await client.get("/openapi.json")).json()
     return description
