@@ -12,7 +12,7 @@ interface Example {
 const QUERY = `PREFIX geo: <http://www.opengis.net/ont/geosparql#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
 SELECT ?class ?region (SAMPLE(?name) AS ?label) (COUNT(DISTINCT ?x) AS ?n) WHERE {
   ?x geo:rcc8ntpp ?region ; a ?class . ?class rdfs:label ?word . ?region rdfs:label ?name
-} GROUP BY ?class ?region HAVING (COUNT(DISTINCT ?x) > 3 && COUNT(DISTINCT ?x) < 30) ORDER BY DESC(?n) LIMIT 60`;
+} GROUP BY ?class ?region HAVING (COUNT(DISTINCT ?x) < 30) ORDER BY DESC(?n) LIMIT 60`;
 
 let asked: Promise<Example[]> | undefined;
 
