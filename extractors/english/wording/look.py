@@ -173,13 +173,13 @@ class Wording:
             return replace(reading, doubt=f'"{name}" is a part of "{whole}".')
         if known:
             return self._known_kind(reading, kind, known)
-        told = kind_of_name(name, self._schema)
+        own_kind = kind_of_name(name, self._schema)
         above = self._schema.superclasses
-        if told is not None and (told.iri in above(kind.iri) or kind.iri in above(told.iri)):
+        if own_kind is not None and (own_kind.iri in above(kind.iri) or kind.iri in above(own_kind.iri)):
             return reading
-        if told is not None and above(told.iri) & above(kind.iri):
-            said_so = replace(reading.said, triple=replace(reading.said.triple, object=told.label))
-            return replace(reading, type=told, said=said_so)
+        if own_kind is not None and above(own_kind.iri) & above(kind.iri):
+            said_so = replace(reading.said, triple=replace(reading.said.triple, object=own_kind.label))
+            return replace(reading, type=own_kind, said=said_so)
         if mentions_kind(self._text.text, self._names, kind):
             return replace(reading, doubt=f'The text says "{kind.label}" of another thing.')
         return reading
@@ -374,12 +374,12 @@ class Wording:
             if not self._topics.may_be(sentence, lambda unit: self._is(unit, subject)):
                 return f'The text says "{term.label}" of what it speaks of before, not of "{subject}".'
         elif first.text == "the" and (noun := opening_noun(units)):
-            told = kind_of_name(subject, self._schema)
+            own_kind = kind_of_name(subject, self._schema)
             kinds = (self._schema.find_class(" ".join(noun[:n])) for n in range(len(noun), 0, -1))
             kind = next((one for one in kinds if one is not None), None)
-            if kind is None or told is None or self._suits(kind.label, subject):
+            if kind is None or own_kind is None or self._suits(kind.label, subject):
                 return None
-            if self._linker.fit(frozenset({told.iri}), frozenset({kind.iri})) is Fit.DISJOINT:
+            if self._linker.fit(frozenset({own_kind.iri}), frozenset({kind.iri})) is Fit.DISJOINT:
                 return f'The text says "{term.label}" of "the {kind.label}", and "{subject}" is none.'
         return None
 
