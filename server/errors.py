@@ -24,6 +24,7 @@ ServerError
 ├── UnknownParameters   parameters that the address does not have
 ├── ParameterUnusable   a parameter whose value, or whose name, this address does not take
 ├── UnsupportedBody     a content type that this address does not read
+├── UnsupportedCoding   a body that is packed by anything but gzip
 ├── IdempotencyKeyUnusable  an Idempotency-Key that is empty, too long or sent twice
 ├── IdempotencyKeyReused    an Idempotency-Key that came with another request before
 ├── RequestUnderWay     a repeated request whose first one is not answered yet
@@ -40,7 +41,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from server.message import ended, unknown_name
+from server.message import ended
+from sparql.model.unknown_names import unknown_name
 from sparql.storage.disk_room import is_full_for_sqlite
 
 
@@ -211,8 +213,8 @@ class InvalidBody(ServerError):
 
     def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
         self.problems = tuple(problems)
-        told = "; ".join(f"{place}: {message}" for place, message in problems)
-        super().__init__(ended(f"The body does not have the form that this address takes: {told}"))
+        listed = "; ".join(f"{place}: {message}" for place, message in problems)
+        super().__init__(ended(f"The body does not have the form that this address takes: {listed}"))
 
 
 class UnknownParameters(ServerError):
@@ -250,8 +252,17 @@ class UnsupportedBody(ServerError):
         super().__init__(f"Content type '{found}' is not read here. Send one of: {known}.")
 
 
+class UnsupportedCoding(ServerError):
+    """A body in a content coding that is not read here."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"Content coding '{found[:80]}' is not read here. Send the body as it is, or packed by gzip."
+        )
+
+
 class TooManyListeners(ServerError):
-    """A stream of events has as many listeners as it takes; ``instead`` tells the same when asked."""
+    """A stream of events has as many listeners as it takes; ``instead`` says the same when asked."""
 
     def __init__(self, most: int, instead: str = "/changes?since=REVISION") -> None:
         super().__init__(f"{most} clients listen to these events already; ask for {instead} now and then.")
@@ -262,7 +273,7 @@ class UnknownResource(ServerError):
 
 
 class LoadRefused(ServerError):
-    """The shapes refused files that were to be loaded; `loads` tells what became of each."""
+    """The shapes refused files that were to be loaded; `loads` says what became of each."""
 
     def __init__(self, names: Sequence[str], loads: Sequence[Mapping[str, Any]]) -> None:
         self.loads = tuple(loads)
@@ -285,7 +296,7 @@ class HeldSettled(ServerError):
     """A held batch that waits no longer."""
 
     def __init__(self, identifier: str, state: str) -> None:
-        super().__init__(f"The batch {identifier} is {state} already; GET /held/{identifier} tells its end.")
+        super().__init__(f"The batch {identifier} is {state} already; GET /held/{identifier} shows its end.")
         self.state = state
 
 

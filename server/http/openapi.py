@@ -13,9 +13,11 @@ from typing import Any
 from fastapi import FastAPI
 from pydantic.json_schema import models_json_schema
 
-from server.http.description.operations import EXAMPLES, OPERATIONS, TAGS
+from server.http.description.examples import add_example, examples
+from server.http.description.operations import OPERATIONS, TAGS
 from server.http.reporting.problem_map import all_problems
 from server.http.reporting.problems import MEDIA_TYPE
+from sparql.model.options import Inference
 from sparql.protocol.formats import BY_NAME, FEATURE_FORMAT, GRAPH_FORMATS, RESULT_FORMATS
 from sparql.protocol.requests import DIRECT_QUERY, DIRECT_UPDATE, FORM
 
@@ -25,6 +27,7 @@ _ANSWERS = (*(one.media_type for one in (*RESULT_FORMATS, FEATURE_FORMAT)), *_GR
 _JSON = "application/json"
 _TEXT = {"type": "string"}
 _IRI = {"type": "string", "format": "iri"}
+_FLAG = {"type": "boolean"}
 _SECONDS = {"type": "number", "exclusiveMinimum": 0}
 _PROBLEM = {
     "type": "object",
@@ -61,14 +64,28 @@ _QUERY_PARAMETERS = (
     ("default-graph-uri", _IRI, "A graph of the default graph (SPARQL 1.1 Protocol, 2.1.4)."),
     ("named-graph-uri", _IRI, "A named graph."),
     ("geometry", {"type": "string"}, "The column that GeoJSON takes geometry from; else the first with any."),
+    ("derived", _FLAG, "Whether derived relations are visible; true without it."),
+    (
+        "inference",
+        {"type": "string", "enum": [one.value for one in Inference]},
+        "What is inferred at query time.",
+    ),
+    ("rewrite", _FLAG, "Relations of geometries are computed where none is stored (GeoSPARQL 1.1, 11)."),
+    ("optimize", _FLAG, "Whether the indexes are used; true without it."),
+    ("explain", _FLAG, "Describe what would run instead of running it."),
 )
 _UPDATE_PARAMETERS = (
     ("using-graph-uri", _IRI, "A graph that patterns are matched in (SPARQL 1.1 Protocol, 2.2.3)."),
     ("using-named-graph-uri", _IRI, "A named graph that patterns are matched in."),
+    ("partial", _FLAG, "Take what conforms and refuse only the rest."),
 )
 _COMMON_PARAMETERS = (
     ("timeout", _SECONDS, "Seconds the request may take."),
-    ("format", {"type": "string", "enum": sorted((*BY_NAME, FEATURE_FORMAT.name))}, "Instead of Accept."),
+    (
+        "format",
+        {"type": "string", "enum": sorted((*BY_NAME, FEATURE_FORMAT.name))},
+        "Instead of Accept; also `output` or `results`.",
+    ),
 )
 
 
@@ -96,11 +113,15 @@ def _complete(description: dict[str, Any]) -> None:
     description["tags"] = [{"name": name, "description": text} for name, text in TAGS.items()]
     description["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     description["security"] = [{}, {"key": []}]
+    recorded = examples()
     for path, operations in description["paths"].items():
         for method in _METHODS:
             if method in operations:
                 _complete_operation(path, method, operations[method])
                 _name_body(operations[method], schemas)
+                example = recorded.get(OPERATIONS[method, path].identifier)
+                if example is not None:
+                    add_example(operations[method], example)
     # The framework's own form of validation errors is never sent.
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
@@ -116,8 +137,6 @@ def _describe_answers(path: str, method: str, operation: dict[str, Any]) -> None
     for status, model in known.answers.items():
         described = operation["responses"].setdefault(status, {"description": _SUCCESS.get(status, "Done.")})
         content = {"schema": {"$ref": _REFERENCE.format(model=model.__name__)}}
-        if known.identifier in EXAMPLES:
-            content["example"] = EXAMPLES[known.identifier]
         kept = {kind: form for kind, form in described.get("content", {}).items() if kind != _JSON}
         kept.pop(known.media_type, None)
         described["content"] = {known.media_type: content, **kept}
@@ -182,6 +201,7 @@ def _successes(path: str, method: str, *, default: tuple[str, ...] = ()) -> Mapp
         ("/shapes", "get"): {"200": _GRAPHS},
         ("/dump", "get"): {"200": _GRAPHS},
         ("/metrics", "get"): {"200": ("text/plain",)},
+        ("/proposals/export", "get"): {"200": ("text/turtle",)},
         ("/review/export", "get"): {"200": ("text/csv", "text/turtle")},
         ("/ontologies/{file}", "get"): {"200": _FILES},
         ("/shapes/{file}", "get"): {"200": _FILES},

@@ -14,7 +14,7 @@ from operator import is_
 from typing import Final
 
 from extractors.english.quantities import unit_of
-from extractors.english.wording.governing import Clause, Governor, governor
+from extractors.english.wording.governing import Clause, Governor, governor, is_glued
 from extractors.english.wording.phrases import Group, Phrases, group_of
 from extractors.english.wording.subjects import Description, is_complement, outside, subject_of
 from extractors.english.wording.topics import Topics
@@ -87,7 +87,7 @@ def _said(
         taken: set[Governor] = set()
         for iri in sorted(terms, key=lambda iri: -phrases.is_main(iri, units[max(0, at - 4) : at])):
             term = schema.properties[iri]
-            clause = Clause(units, at, frozenset(), occurrences, term, phrases)
+            clause = Clause(units, at, frozenset({at - 2}), occurrences, term, phrases)
             found = governor(clause, group)
             if found is None or found.converse or _is_cut(clause, found) or not _is_plain(clause, found):
                 continue
@@ -103,6 +103,9 @@ def _subject(
 ) -> str | None:
     """The name that the words are said of, or what "it" stands for; None where that is open."""
     units = clause.units
+    if found.subject is not None:
+        unit = units[found.subject]
+        return text.text[unit.start : unit.end] if unit.kind is Kind.NAME else None
     for at, unit in enumerate(units):
         if at == clause.value or unit.kind is not Kind.NAME or not _may_act(units, at):
             continue
@@ -177,6 +180,8 @@ def _may_act(units: Sequence[Unit], at: int) -> bool:
     unit, before = units[at], units[at - 1].text if at else ""
     if unit.text[0].isdigit() or _MONTH_NAME.match(unit.text) or before == "'s":
         return False
+    if before == "-" and is_glued(units, at - 1):
+        return False
     if any(one.text == "by" for one in units[max(0, at - 3) : at]):
         return False
     after = units[at + 1 : at + 3]
@@ -206,7 +211,12 @@ def _is_cut(clause: Clause, found: Governor) -> bool:
     listed = term.kind is not PropertyKind.OBJECT and "and" in (before, after)
     described = at + 1 < len(units) and found.last <= at + 1 and clause.phrases.is_kind(units[at + 1])
     firm = any(unit.text == "&" and unit.kind is Kind.MARK for unit in units[max(0, at - 3) : at + 5])
-    return listed or described or firm or before == "'s" or _goes_on(units[at], units[at + 1 : at + 3])
+    owner = "'s" in (before, after) or units[max(at - 1, 0)].text.isdigit()  # "100 Elm Street"
+    if any(units[n].text == "-" and is_glued(units, n) for n in range(found.first, at)):
+        return True
+    if after == "and" and at + 2 < len(units) and clause.phrases.is_plural(units[at + 2].text):
+        return True  # "Elm and Ash Streets"
+    return listed or described or firm or owner or _goes_on(units[at], units[at + 1 : at + 3])
 
 
 def _is_plain(clause: Clause, found: Governor) -> bool:
