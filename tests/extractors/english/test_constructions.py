@@ -85,6 +85,14 @@ NOT_SAID = [
         ("Elm Lake", "located in", "Ash Hall"),
     ),
     ("Elm Hall was designed by Norton's Ada Stone.", ("Elm Hall", "designed by", "Norton")),
+    (
+        "Elm Hall was built for Ada Stone, a wealthy merchant and former Mayor of Norton.",
+        ("Elm Hall", "built by", "Mayor of Norton"),
+    ),
+    (
+        "Elm School began with its teachers at Oak School in Norton.",
+        ("Elm School", "located in", "Norton"),
+    ),
     ("Norton has a hall. Ground was broken in 2006.", ("Ground", "construction started", "2006")),
     ("Stone, Reed & Oak built halls in the Gothic style.", ("Stone", "architectural style", "Gothic")),
     (
