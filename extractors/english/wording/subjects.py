@@ -192,6 +192,9 @@ def _antecedent(
     if at < start or units[at].kind is not Kind.NAME:
         return None
     nearest = units[at]
+    restricts = at == relative - 1 and units[relative].text == "that"
+    if restricts and _lead(units, at) in PREPOSITIONS:
+        return _nearest(units, start, at - 1, -1)  # "a hall in Norton that was completed"
     if is_subject(nearest):
         return nearest
     if _lead(units, at) not in PREPOSITIONS or _is_object(units, at):
