@@ -99,16 +99,11 @@ class DryRuns:
         `DryRunExceeded` where the new rules take too long, `EditSuperseded` and `StoreClosing` when canceled,
         and `ReaderLost`.
         """
-        from shapes.authoring.impact import ComparedRules
         from sparql.workers.processes.task import TaskMemoryExceeded, TaskTimeout
 
-        rules = (
-            ComparedRules(before.schema, before.files, before.gate),
-            ComparedRules(after.schema, after.files, after.gate),
-        )
         found: Impact | None = None
         try:
-            for step in self._steps(run, store, *rules, queue):
+            for step in self._steps(run, store, before.compared, after.compared, queue):
                 found = step
         except (TaskTimeout, JudgingTimeout) as error:
             if found is None:
