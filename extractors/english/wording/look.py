@@ -18,6 +18,7 @@ from extractors.english.wording.clause_checks import (
     has_it_too,
     is_behind,
     is_half,
+    is_region,
     objects_of,
     other_subject,
     says_of_a_part,
@@ -247,6 +248,8 @@ class Wording:
             return self._misdescribed(about, term, subject, of_it=of_it)
         if about is not None and not self._is(about, subject):
             return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
+        if group is Group.NAMES and is_region(clause, found):
+            return f'The text has "{subject}" as the region of "{_text(text, units[clause.value])}".'
         if about is None and is_behind(clause, found):
             return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
         if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:
@@ -303,12 +306,12 @@ class Wording:
             if not self._topics.may_be(sentence, lambda unit: self._is(unit, subject)):
                 return f'The text says "{term.label}" of what it speaks of before, not of "{subject}".'
         elif first.text == "the" and (noun := opening_noun(units)):
-            told = kind_of_name(subject, self._schema)
+            own_kind = kind_of_name(subject, self._schema)
             kinds = (self._schema.find_class(" ".join(noun[:n])) for n in range(len(noun), 0, -1))
             kind = next((one for one in kinds if one is not None), None)
-            if kind is None or told is None or self._suits(kind.label, subject):
+            if kind is None or own_kind is None or self._suits(kind.label, subject):
                 return None
-            if self._linker.fit(frozenset({told.iri}), frozenset({kind.iri})) is Fit.DISJOINT:
+            if self._linker.fit(frozenset({own_kind.iri}), frozenset({kind.iri})) is Fit.DISJOINT:
                 return f'The text says "{term.label}" of "the {kind.label}", and "{subject}" is none.'
         return None
 
