@@ -37,6 +37,8 @@ ELSEWHERE = {
 OF_ANOTHER_MACHINE = ("useradd", "python3 -m venv /opt", "cp deploy/", "systemctl", "docker")
 """Commands that change a machine or need a container engine: `.ci/image` follows what they start."""
 COMMAND = re.compile(r"`urbankg ([^`]+)`")
+SAID = {"start.md": "Ashby Library", "README.md": "museums"}
+"""What the output of a page's blocks holds."""
 BOWNE, CLOCKS, TOWER = ("https://example.org/" + name for name in ("bowne-hall", "clock-museum", "tower"))
 URBAN = "https://w3id.org/urbankg/urban#"
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
@@ -101,6 +103,7 @@ def test_the_shell_blocks_of_a_page_run(
                 _state_what_the_pages_speak_of(url)
             done = _run(text, folder, programs, url, model)
             assert done.returncode == 0, f"{block}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+            assert SAID.get(page.name, "") in done.stdout
 
 
 def _to_run(block: Block) -> Iterator[str]:
