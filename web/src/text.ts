@@ -261,9 +261,9 @@ class TextScreen extends Screen {
   private earlier(): TemplateResult | typeof nothing {
     if (!this.texts.length) return nothing;
     return html`<section class="card"><header><h2>Texts in the graph</h2></header><div class="wide-table" tabindex="0" role="region" aria-label="Texts in the graph"><table class="list">
-      <thead><tr><th>Text</th><th class="right">Characters</th><th class="right">Statements</th><th class="right">Waiting</th></tr></thead>
+      <thead><tr><th>Text</th><th class="right wide">Characters</th><th class="right">Statements</th><th class="right">Waiting</th></tr></thead>
       <tbody>${this.texts.map(
-        (one) => html`<tr><td><a href=${`#/text/${one.id}`}>${one.source ?? one.id}</a></td><td class="right">${one.characters}</td><td class="right">${one.statements}</td>
+        (one) => html`<tr><td><a href=${`#/text/${one.id}`}>${one.source ?? one.id}</a></td><td class="right wide">${one.characters.toLocaleString("en")}</td><td class="right">${one.statements}</td>
           <td class="right">${one.open ? html`<a href=${`#/review?document=${one.id}`}>${one.open}</a>` : "0"}</td></tr>`,
       )}</tbody></table></div></section>`;
   }
