@@ -353,15 +353,17 @@ class TextScreen extends Screen {
     const evidence = this.focused?.statement.evidence;
     const about = this.aboutEach(outcome, points.length);
     const isLinked = (at: number): boolean => !!evidence && at >= evidence.start && at < evidence.end;
-    const pieces: { text: string; kind: Kind | undefined; linked: boolean; about: Shown | undefined }[] = [];
+    const pieces: { kind: Kind | undefined; linked: boolean; parts: { text: string; about: Shown | undefined }[] }[] = [];
     points.forEach((point, at) => {
       const last = pieces.at(-1);
-      if (last && last.kind === kinds[at] && last.linked === isLinked(at) && last.about?.statement === about[at]?.statement) last.text += point;
-      else pieces.push({ text: point, kind: kinds[at], linked: isLinked(at), about: about[at] });
+      const part = { text: point, about: about[at] };
+      if (!last || last.kind !== kinds[at] || last.linked !== isLinked(at)) pieces.push({ kind: kinds[at], linked: isLinked(at), parts: [part] });
+      else if (last.parts.at(-1)!.about?.statement === part.about?.statement) last.parts.at(-1)!.text += point;
+      else last.parts.push(part);
     });
     const one = (piece: (typeof pieces)[number]): TemplateResult => {
-      const words = piece.kind ? html`<mark class="k-${piece.kind}">${piece.text}</mark>` : html`${piece.text}`;
-      return piece.about ? html`<span @mouseenter=${() => this.focusOn(piece.about!)}>${words}</span>` : words;
+      const words = piece.parts.map(({ text, about }) => (about ? html`<span @mouseenter=${() => this.focusOn(about)}>${text}</span>` : html`${text}`));
+      return piece.kind ? html`<mark class="k-${piece.kind}">${words}</mark>` : html`${words}`;
     };
     const linked = pieces.filter((piece) => piece.linked);
     const first = pieces.findIndex((piece) => piece.linked);
