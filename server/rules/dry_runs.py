@@ -136,11 +136,14 @@ class DryRuns:
             with self._limit.running():
                 yield from impact_in_steps(store, before, after, queue, BOUNDS)
             return
+        from shapes.authoring.comparison import comparison
         from shapes.authoring.dry_run import dry_run
 
+        parts = comparison(before, after, queue)
         checkpoint = store.acquire()
         try:
-            arguments = (str(checkpoint.path), before, after, queue, BOUNDS)
-            yield from run.task.run(dry_run, *arguments, timeout_s=self._limit.seconds, wanted=run.wanted)
+            arguments = (str(checkpoint.path), parts.before, parts.after, parts.queue, BOUNDS)
+            steps = run.task.run(dry_run, *arguments, timeout_s=self._limit.seconds, wanted=run.wanted)
+            yield from parts.whole(steps)
         finally:
             store.release(checkpoint)
