@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.test_architecture import MAY_IMPORT, ROOT, imported_names
 
 MODULES_PER_FOLDER = 19
-LINES_PER_FILE = 470
+LINES_PER_FILE = 500
 LONG_FILES = {
     "geo/kernel/border_kernel.py": "numba inlines within one file",
     "curation/decisions.py": "each kind of decision beside its undoing",
