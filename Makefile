@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance vocabularies compliance clients clean
+.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel docs bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance vocabularies compliance clients clean
 
 setup: $(VENV)/.installed
 
@@ -85,6 +85,17 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 # The wheel, installed in a clean environment, answers a query from another folder.
 wheel:
 	.ci/wheel
+
+# The documentation as pages for a browser, in build/docs; warnings (a link that leads nowhere) and misspelled words
+# are errors.
+docs: .venv-docs/.installed
+	.venv-docs/bin/python -m sphinx --quiet --fail-on-warning --keep-going -c docs . build/docs
+	.venv-docs/bin/codespell $$(git ls-files '*.md' ':!tests' ':!extractors/prompts')
+
+.venv-docs/.installed: docs/requirements.txt
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt
+	touch $@
 
 # Geometry and the gate. What each program shows: benchmarks/README.md; the last figures: docs/benchmarks.md.
 bench: spatial spatial-queries gate
@@ -186,4 +197,4 @@ shacl-conformance: setup
 	$(BIN)/python -m benchmarks.shacl_conformance --suite $(SHACL_SUITE) --write docs/shacl-conformance.md
 
 clean:
-	rm -rf $(VENV) data/demo build *.egg-info
+	rm -rf $(VENV) .venv-docs data/demo build *.egg-info

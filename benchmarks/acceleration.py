@@ -41,7 +41,7 @@ PREFIX uom: <http://www.opengis.net/def/uom/OGC/1.0/>
 PREFIX ex: <http://example.org/>
 """
 RUNS = 5
-CENTRE = '"POINT(0.5 0.5)"^^geo:wktLiteral'
+CENTER = '"POINT(0.5 0.5)"^^geo:wktLiteral'
 PLACES = "?f a ex:Place ; geo:hasGeometry ?g . ?g geo:asWKT ?w"
 JOIN = (
     "SELECT ?f ?a { ?f a ex:Place ; geo:hasGeometry ?g . ?g geo:asWKT ?w . "
@@ -60,11 +60,11 @@ QUERIES = {
     "within, 1%": f"SELECT ?f ?w {{ {PLACES} FILTER(geof:sfWithin(?w, {box(0.01)})) }}",
     "within, 10%": f"SELECT ?f ?w {{ {PLACES} FILTER(geof:sfWithin(?w, {box(0.1)})) }}",
     "ehInside, 1%": f"SELECT ?f ?w {{ {PLACES} FILTER(geof:ehInside(?w, {box(0.01)})) }}",
-    "distance < 2 km": f"SELECT ?f {{ {PLACES} FILTER(geof:distance(?w, {CENTRE}, uom:metre) < 2000) }}",
+    "distance < 2 km": f"SELECT ?f {{ {PLACES} FILTER(geof:distance(?w, {CENTER}, uom:metre) < 2000) }}",
     "within a buffer of 2 km": (
-        f"SELECT ?f {{ {PLACES} FILTER(geof:sfWithin(?w, geof:buffer({CENTRE}, 2000, uom:metre))) }}"
+        f"SELECT ?f {{ {PLACES} FILTER(geof:sfWithin(?w, geof:buffer({CENTER}, 2000, uom:metre))) }}"
     ),
-    "nearest 10": f"SELECT ?f {{ {PLACES} }} ORDER BY geof:distance(?w, {CENTRE}, uom:metre) LIMIT 10",
+    "nearest 10": f"SELECT ?f {{ {PLACES} }} ORDER BY geof:distance(?w, {CENTER}, uom:metre) LIMIT 10",
 }
 
 

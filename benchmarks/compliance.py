@@ -40,7 +40,7 @@ from benchmarks.w3c.server_process import Server, running_server
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data" / "geosparql"
 BENCHMARK, ENGINE, REGISTER = "GeoSPARQL compliance benchmark", "engine's GeoSPARQL cases", "OGC register"
-GEODESICS = "Metres on the ellipsoid"
+GEODESICS = "Meters on the ellipsoid"
 # What the benchmark expects of these cannot be right (see known.toml): checked on the ellipsoid instead.
 ON_THE_ELLIPSOID = {
     **{f"query-r19-1-{number}": distance_problem for number in range(1, 5)},
@@ -91,7 +91,7 @@ def run(root: Path, folder: Path, patterns: Sequence[str]) -> list[Outcome]:
             outcomes.append(Outcome(BENCHMARK, requirement_title(case.requirement), case.name, problem))
             if check := ON_THE_ELLIPSOID.get(case.name):
                 problem = check(ask(server, case.query, {}))
-                outcomes.append(Outcome(GEODESICS, GEODESICS, case.name + "-in-metres", problem))
+                outcomes.append(Outcome(GEODESICS, GEODESICS, case.name + "-in-meters", problem))
         for case in chosen(engine_cases(root), patterns):
             outcomes.append(Outcome(ENGINE, ENGINE, case.name, run_case(server, case, {})))
         described = described_functions(server)

@@ -13,7 +13,7 @@ Last, one client sends 200 cross joins at once, and while they run or wait, othe
 queries at once, each client from an address of its own. The bar: none of these is refused.
 
 Idle and beside are measured in turns, and each kind several times. Where others use the machine too, the best
-of the turns says what the server does and the others what its neighbours do: the bar of the lookups is held
+of the turns says what the server does and the others what its neighbors do: the bar of the lookups is held
 against the best turn, and the worst stands beside it. Exit code 1 when a bar is missed.
 
     python -m benchmarks.runaway --triples 200000

@@ -191,9 +191,9 @@ def mend(shape: Any) -> Any:
 
 
 def jitter(shapes: numpy.ndarray) -> None:
-    """How many exact neighbours stay so when every coordinate of every county moves by up to 1e-9 degrees."""
-    neighbours = related(shapes, 0.0)
-    exact = {pair for pair, code in neighbours.items() if code == code_of(RCC8.EC)}
+    """How many exact neighbors stay so when every coordinate of every county moves by up to 1e-9 degrees."""
+    neighbors = related(shapes, 0.0)
+    exact = {pair for pair, code in neighbors.items() if code == code_of(RCC8.EC)}
     random = numpy.random.default_rng(7)
     moved = shapely.make_valid(array([jittered(shape, random) for shape in shapes]))
     print("\nUS counties, coordinates jittered by 1e-9 degrees:")
@@ -302,7 +302,7 @@ def commits(folder: Path) -> None:
 
 
 def statements(name: str, wkt: str | None) -> list[Triple]:
-    """A labelled feature; without a geometry it has as many statements about something else."""
+    """A labeled feature; without a geometry it has as many statements about something else."""
     feature, node = EX.term(name), EX.term(name + "/geometry")
     label = Triple(feature, RDFS.label, Literal(name))
     kind = Triple(feature, RDF.type, GEO.Feature)
@@ -315,10 +315,10 @@ def statements(name: str, wkt: str | None) -> list[Triple]:
 
 
 def no_false_overlaps() -> None:
-    """Neighbourhoods against boroughs: each lies in one and overlaps no other, within 1 mm."""
-    neighbourhoods, boroughs = (new_york_layer(name) for name in ("neighborhood_tabulation_area", "borough"))
-    both = numpy.concatenate([boroughs, neighbourhoods])
-    print("\nNYC neighbourhoods against boroughs:")
+    """Neighborhoods against boroughs: each lies in one and overlaps no other, within 1 mm."""
+    neighborhoods, boroughs = (new_york_layer(name) for name in ("neighborhood_tabulation_area", "borough"))
+    both = numpy.concatenate([boroughs, neighborhoods])
+    print("\nNYC neighborhoods against boroughs:")
     for tolerance in (0.0, 0.001, 0.01, 1.0):
         found: Counts = Counter()
         slivers = 0

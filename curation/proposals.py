@@ -28,7 +28,7 @@ from curation.proposal import (
 )
 from curation.review_item import Decided, RunOrigin
 from ontology import Schema
-from ontology.labels import normalise
+from ontology.labels import normalize
 from shapes.errors import ProposalDecided, ProposalUnknown, ReasonNeeded, TermNotDeclared
 from sparql.model.change import Verdict
 from sparql.model.source import Term
@@ -307,7 +307,7 @@ def _term(schema: Schema, kind: TermKind, words: str) -> NamedNode | None:
     if found is None:
         return None
     labels = (found.label, *found.alternative_labels)
-    return found.iri if normalise(words) in {normalise(label) for label in labels} else None
+    return found.iri if normalize(words) in {normalize(label) for label in labels} else None
 
 
 def _definition(uses: Collection[Example]) -> str:

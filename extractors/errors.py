@@ -3,7 +3,7 @@
 ExtractionError
 ├── OpenModeUnsupported       the model cannot name relations in its own words
 ├── GazetteerError            a file of places cannot be used
-├── CalibrationError          scores and judgements, or a calibration file, cannot be used
+├── CalibrationError          scores and judgments, or a calibration file, cannot be used
 ├── SourceError               a file of source records, or its mapping, that cannot be used
 ├── TrainingDataError         what an adapter is to be trained on cannot be used
 ├── EvaluationError           a benchmark's files, or the folder of a run, cannot be used
@@ -49,7 +49,7 @@ class GazetteerError(ExtractionError):
 
 
 class CalibrationError(ExtractionError):
-    """Scores and judgements that nothing can be fitted to, or a file that is no calibration."""
+    """Scores and judgments that nothing can be fitted to, or a file that is no calibration."""
 
 
 class SourceError(ExtractionError):

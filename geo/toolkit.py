@@ -127,7 +127,7 @@ TOOLS: Final = {
     tool.name: tool
     for tool in (
         Tool("Geohash", "the geohash of a geometry, 8 characters", 1, geohash),
-        Tool("Distance", "the distance between two geometries in kilometres", 2, distance),
+        Tool("Distance", "the distance between two geometries in kilometers", 2, distance),
         Tool("Point2Polygon", "whether a point belongs to a polygon", 2, point_to_polygon),
         Tool("Linestring2Polygon", "whether a line belongs to a polygon", 2, linestring_to_polygon),
         Tool("Polygon2Polygon", "which of two polygons belongs to the other", 2, polygon_to_polygon),

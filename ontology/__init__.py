@@ -4,7 +4,7 @@ Imports no other package of this program.
 """
 
 from ontology.errors import OntologyError, OntologySyntaxError, OntologyTermError, OntologyUnreadable
-from ontology.labels import normalise
+from ontology.labels import normalize
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind, Snippet
 
@@ -18,5 +18,5 @@ __all__ = [
     "PropertyKind",
     "Schema",
     "Snippet",
-    "normalise",
+    "normalize",
 ]

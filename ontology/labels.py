@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["local_name", "normalise", "readable", "split_camel_case", "stem", "words"]
+__all__ = ["local_name", "normalize", "readable", "split_camel_case", "stem", "words"]
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -57,7 +57,7 @@ def singular(word: str) -> str:
     return word.removesuffix("s")
 
 
-def normalise(text: str) -> tuple[str, ...]:
+def normalize(text: str) -> tuple[str, ...]:
     """The form in which labels are compared: singular words, a leading article dropped."""
     found = words(text)
     if len(found) > 1 and found[0] in _DROPPED_FIRST:

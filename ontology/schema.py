@@ -17,7 +17,7 @@ from ontology.checks.contradictions import check_terms
 from ontology.errors import OntologyError
 from ontology.graph import Graph
 from ontology.hierarchy import class_hierarchy, disjoint_pairs, property_hierarchy
-from ontology.labels import normalise
+from ontology.labels import normalize
 from ontology.loading import OntologyFile, read_folder
 from ontology.pickling import state_without_cached
 from ontology.reading import read_classes, read_properties
@@ -31,7 +31,7 @@ TermT = TypeVar("TermT", OntologyClass, OntologyProperty)
 DATE_BOOST = 0.6
 CLASS_BOOST = 0.25
 _YEAR = re.compile(r"(?<!\d)1[0-9]{3}(?!\d)|(?<!\d)20[0-9]{2}(?!\d)")
-_AFTER_HEAD = frozenset(normalise("of in on at for with by from near to that which who and or located based"))
+_AFTER_HEAD = frozenset(normalize("of in on at for with by from near to that which who and or located based"))
 _DATE_TYPES = frozenset(NamedNode(v.XSD + name) for name in ("date", "gYear", "gYearMonth", "dateTime"))
 
 
@@ -130,7 +130,7 @@ class Schema:
         "private Ivy League research university" is a university, and so is "a university in New York City":
         words after a preposition only describe. Case, hyphens and plurals do not matter.
         """
-        wanted = normalise(words)
+        wanted = normalize(words)
         head = next(
             (place for place, word in enumerate(wanted) if place and word in _AFTER_HEAD), len(wanted)
         )
@@ -144,7 +144,7 @@ class Schema:
 
     def find_property(self, words: str) -> OntologyProperty | None:
         """The property named by words: by label, else by alternative label; all words must match."""
-        return self._properties_by_label.get(normalise(words))
+        return self._properties_by_label.get(normalize(words))
 
     def snippet(self, text: str, limit_classes: int = 20, limit_properties: int = 20) -> Snippet:
         """The classes and properties that best fit a text; ties and the rest are in file order."""
@@ -206,10 +206,10 @@ def _by_label(terms: Iterable[TermT]) -> dict[tuple[str, ...], TermT]:
     ordered = list(terms)
     found: dict[tuple[str, ...], TermT] = {}
     for term in ordered:
-        found.setdefault(normalise(term.label), term)
+        found.setdefault(normalize(term.label), term)
     for term in ordered:
         for label in term.alternative_labels:
-            found.setdefault(normalise(label), term)
+            found.setdefault(normalize(label), term)
     found.pop((), None)
     return found
 

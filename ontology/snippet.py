@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode
 
 from ontology.labels import readable, stem, words
 
-__all__ = ["Labelled", "TermIndex"]
+__all__ = ["Labeled", "TermIndex"]
 
 PHRASE_WEIGHT = 4.0
 WORD_WEIGHT = 1.0
@@ -34,7 +34,7 @@ _FUNCTION_WORDS = """
 FUNCTION_WORDS = frozenset(stem(word) for word in _FUNCTION_WORDS.split())
 
 
-class Labelled(Protocol):
+class Labeled(Protocol):
     """The parts of a term that the index reads."""
 
     @property
@@ -47,7 +47,7 @@ class Labelled(Protocol):
     def definition(self) -> str: ...
 
 
-TermT = TypeVar("TermT", bound=Labelled)
+TermT = TypeVar("TermT", bound=Labeled)
 
 
 class TermIndex(Generic[TermT]):

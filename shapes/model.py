@@ -81,12 +81,26 @@ class TargetedShape:
 def targeted_shapes(graph: rdflib.Graph) -> tuple[TargetedShape, ...]:
     """All active shapes that have targets, in stable order. Raises `ShapeMalformed`."""
     nodes = {node for predicate in TARGETS for node in graph.subjects(predicate, None)}
-    for class_type in (RDFS.Class, OWL.Class):
-        for node in graph.subjects(RDF.type, class_type):
-            if (node, RDF.type, SH.NodeShape) in graph or (node, RDF.type, SH.PropertyShape) in graph:
-                nodes.add(node)
+    implicit = classes_of(graph)
+    for kind in (SH.NodeShape, SH.PropertyShape):
+        nodes |= implicit.intersection(graph.subjects(RDF.type, kind))
     active = [node for node in nodes if not is_deactivated(graph, node)]
-    return tuple(_targeted(graph, node) for node in sorted(active, key=str))
+    return tuple(_targeted(graph, node, node in implicit) for node in sorted(active, key=str))
+
+
+def classes_of(graph: rdflib.Graph) -> frozenset[rdflib.term.Node]:
+    """The SHACL instances of `rdfs:Class`; a shape among them targets its own instances (SHACL, 2.1.3.3).
+
+    `owl:Class` is a subclass of `rdfs:Class` whether or not the graph holds the axioms of OWL.
+    """
+    kinds: set[rdflib.term.Node] = set()
+    found: list[rdflib.term.Node] = [RDFS.Class, OWL.Class]
+    while found:
+        kind = found.pop()
+        if kind not in kinds:
+            kinds.add(kind)
+            found += graph.subjects(RDFS.subClassOf, kind)
+    return frozenset(node for kind in kinds for node in graph.subjects(RDF.type, kind))
 
 
 def is_deactivated(graph: rdflib.Graph, node: rdflib.term.Node) -> bool:
@@ -94,10 +108,8 @@ def is_deactivated(graph: rdflib.Graph, node: rdflib.term.Node) -> bool:
     return any(isinstance(v, rdflib.Literal) and v.value is True for v in graph.objects(node, SH.deactivated))
 
 
-def _targeted(graph: rdflib.Graph, node: rdflib.term.Node) -> TargetedShape:
-    classes = set(graph.objects(node, SH.targetClass))
-    if (node, RDF.type, RDFS.Class) in graph or (node, RDF.type, OWL.Class) in graph:
-        classes.add(node)
+def _targeted(graph: rdflib.Graph, node: rdflib.term.Node, is_class: bool) -> TargetedShape:
+    classes = set(graph.objects(node, SH.targetClass)) | ({node} if is_class else set())
     merged: dict[tuple[Path | None, Step], Effect] = {}
     try:
         for found in _Collector(graph).shape(node, HERE, REMOVED):

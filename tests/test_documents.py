@@ -14,6 +14,7 @@ PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "benchmarks/README.md", *sorted((ROO
 WRITTEN = [page for page in PAGES if "onformance" not in page.name]
 """Pages but the generated ones, which name the tests of other suites."""
 FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir()}
+LISTS_OF_TARGETS = ("CONTRIBUTING.md", "benchmarks/README.md")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 IN_BACKTICKS = re.compile(r"`([\w.-]+/[\w./-]*)`")
 CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -64,7 +65,7 @@ def test_the_architecture_is_a_short_page() -> None:
 def test_every_target_is_listed() -> None:
     found = TARGET.search((ROOT / "Makefile").read_text())
     assert found is not None
-    listed = README.read_text(encoding="utf-8") + (ROOT / "benchmarks/README.md").read_text(encoding="utf-8")
+    listed = "".join((ROOT / page).read_text(encoding="utf-8") for page in LISTS_OF_TARGETS)
     assert [name for name in found[1].split() if f"`make {name}`" not in listed] == []
 
 

@@ -12,7 +12,7 @@ from benchmarks.ogc.comparison import Answer
 from geo.formats.literals import parse_geometry
 
 _GEOD = Geod(ellps="WGS84")
-# The square A of the benchmark's data, and the radius that the query asks for, in metres.
+# The square A of the benchmark's data, and the radius that the query asks for, in meters.
 _SQUARE = shapely.box(-83.6, 34.1, -83.2, 34.5)
 _RADIUS_M = 10.0
 _TOLERANCE = 0.005
@@ -22,7 +22,7 @@ _EXACT = 1e-6
 
 
 def buffer_problem(body: bytes | str) -> str | None:
-    """Why the answer is not the buffer of ten metres around the square; None where it is."""
+    """Why the answer is not the buffer of ten meters around the square; None where it is."""
     if isinstance(body, str):
         return body
     rows = Answer(body).rows
@@ -31,8 +31,8 @@ def buffer_problem(body: bytes | str) -> str | None:
     buffer = parse_geometry(rows[0][0])
     if not shapely.contains_properly(buffer, _SQUARE):
         return "the buffer does not contain what it was drawn around"
-    distances = [_metres_to_square(*vertex) for vertex in shapely.get_coordinates(buffer).tolist()]
-    if all(math.isclose(metres, _RADIUS_M, rel_tol=_TOLERANCE) for metres in distances):
+    distances = [_meters_to_square(*vertex) for vertex in shapely.get_coordinates(buffer).tolist()]
+    if all(math.isclose(meters, _RADIUS_M, rel_tol=_TOLERANCE) for meters in distances):
         return None
     return f"its border is {min(distances):.2f} to {max(distances):.2f} m away instead of {_RADIUS_M} m"
 
@@ -50,7 +50,7 @@ def distance_problem(body: bytes | str) -> str | None:
     return f"distances {found} instead of {wanted}"
 
 
-def _metres_to_square(longitude: float, latitude: float) -> float:
+def _meters_to_square(longitude: float, latitude: float) -> float:
     """The geodesic distance from a place to the square, found by looking along its border ever closer."""
     nearest = _nearest(_SQUARE.exterior, longitude, latitude)
     return float(_GEOD.inv(longitude, latitude, nearest.x, nearest.y)[2])

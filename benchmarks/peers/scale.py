@@ -75,8 +75,8 @@ def features_among_themselves() -> tuple[int, Counter[str]]:
 def _areas(random: numpy.random.Generator, side: int) -> numpy.ndarray:
     """Discs of fifty vertices a quarter, one in each cell of a grid, a hundredth of a degree wide."""
     corners = numpy.array([(x, y) for x in range(side) for y in range(side)][:_AREAS])
-    centres = shapely.points((corners + random.uniform(0.3, 0.7, (len(corners), 2))) / 100)
-    return numpy.asarray(shapely.buffer(centres, 0.006, quad_segs=50))
+    centers = shapely.points((corners + random.uniform(0.3, 0.7, (len(corners), 2))) / 100)
+    return numpy.asarray(shapely.buffer(centers, 0.006, quad_segs=50))
 
 
 def _features() -> Iterator[tuple[str, Any]]:

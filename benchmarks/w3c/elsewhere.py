@@ -9,7 +9,7 @@ import pyoxigraph
 from pyoxigraph import QueryResultsFormat, QuerySolutions, Triple
 
 from sparql.model.errors import FetchFailed
-from sparql.protocol.federation import localise
+from sparql.protocol.federation import localize
 from sparql.syntax.request_facts import facts_of
 
 NO_SOLUTIONS = b'{"head":{"vars":[]},"results":{"bindings":[]}}'
@@ -27,7 +27,7 @@ class Elsewhere:
         store = self.endpoints.get(endpoint)
         if store is not None:
             # An endpoint may ask another one in turn; the engine itself reaches nowhere.
-            local = (await localise(query, self)).text
+            local = (await localize(query, self)).text
             facts_of(local).refuse_remote_access()
             found = store.query(local)
             assert isinstance(found, QuerySolutions)

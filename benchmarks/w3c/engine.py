@@ -16,7 +16,7 @@ from server.runtime.settings import Settings
 from server.runtime.wiring import build
 from sparql.model.change import Verdict
 from sparql.model.vocabulary import ASSERTED, DEFAULT
-from sparql.protocol.federation import localise
+from sparql.protocol.federation import localize
 from sparql.protocol.formats import BY_NAME
 from sparql.protocol.requests import ProtocolRequest
 from sparql.syntax.request_facts import Kind, facts_of
@@ -77,7 +77,7 @@ class Engine:
 
     async def query(self, text: str, base: str, result_format: str) -> bytes:
         """A reader's answer, graphs as N-Triples. Raises the room's errors."""
-        text = (await localise(text, self.elsewhere, base)).text
+        text = (await localize(text, self.elsewhere, base)).text
         form = facts_of(text).form
         name = "ntriples" if form is not None and form.gives_graph else result_format
         request = QueryRequest(text, BY_NAME[name], timeout_s=_TIMEOUT_S, base=base)

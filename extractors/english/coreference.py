@@ -178,7 +178,7 @@ class Antecedents:
 
 
 def _trimmed(text: str, start: int, end: int) -> Span | None:
-    """A run of capitalised words without the small words that open a sentence; None if nothing is left."""
+    """A run of capitalized words without the small words that open a sentence; None if nothing is left."""
     while start < end:
         word = re.compile(r"[\w'’.-]+").match(text, start, end)
         if word is None or word.group().casefold().rstrip(".") not in OPENERS:

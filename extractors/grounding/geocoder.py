@@ -59,7 +59,7 @@ def choose(
 ) -> list[PlaceFound]:
     """The places that a text can mean: of a fitting class, and in all the regions that it names.
 
-    Classes that the ontology sets apart do not fit. A place may lie `slack_m` metres outside a region, since
+    Classes that the ontology sets apart do not fit. A place may lie `slack_m` meters outside a region, since
     borders are drawn differently. What is known twice at one spot is one place, the surer or larger of both.
     """
     left: list[PlaceFound] = []

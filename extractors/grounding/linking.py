@@ -64,7 +64,7 @@ class Labels(Protocol):
     ) -> Sequence[tuple[int, int, Sequence[LabelEntry]]]:
         """Return the longest labels found inside the text, as code-point spans that do not overlap.
 
-        Capitalised labels are found where the text capitalises them, or anywhere with `any_case`.
+        Capitalized labels are found where the text capitalizes them, or anywhere with `any_case`.
         """
 
 

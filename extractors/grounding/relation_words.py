@@ -16,7 +16,7 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from extractors.grounding.linking import Fit, nearly_equal
-from ontology.labels import normalise, stem, words
+from ontology.labels import normalize, stem, words
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 
@@ -112,7 +112,7 @@ class RelationWords:
             if term.borrowed or term.deprecated or term.kind is PropertyKind.ANNOTATION:
                 continue
             for label in (term.label, *term.alternative_labels):
-                known = self._labels.setdefault(normalise(label), [])
+                known = self._labels.setdefault(normalize(label), [])
                 if term not in known:
                     known.append(term)
                 form = _form(label)
@@ -121,7 +121,7 @@ class RelationWords:
 
     def read(self, relation: str, ends: Ends, fit: Fitting) -> Canonical | None:
         """The property that the words name between these ends; None if none fits."""
-        exact = self._labels.get(normalise(relation), [])
+        exact = self._labels.get(normalize(relation), [])
         if exact:
             return self._by_label(relation, exact, ends, fit)
         form = _form(relation)
@@ -130,7 +130,7 @@ class RelationWords:
         return (
             self._chosen(self._of_form(form), ends, fit, swapped=False, score=FORM_SCORE)
             or self._converse(form, ends, fit)
-            or self._misspelt(relation, ends, fit)
+            or self._misspelled(relation, ends, fit)
         )
 
     def accepted(self, term: OntologyProperty, ends: Ends, fit: Fitting) -> Canonical | None:
@@ -144,9 +144,9 @@ class RelationWords:
 
         If neither end fits its place but both fit the other, they are swapped.
         """
-        main = normalise(relation)
+        main = normalize(relation)
         ranked = sorted(
-            terms, key=lambda term: (-_rank(term, ends, fit), normalise(term.label) != main)
+            terms, key=lambda term: (-_rank(term, ends, fit), normalize(term.label) != main)
         )  # stable: the order of the file decides between equals
         best = ranked[0]
         if best.kind is PropertyKind.OBJECT and ends.subject and ends.object:
@@ -168,12 +168,12 @@ class RelationWords:
         if form.marker in ("", "has") and len(form.stems) == 1:
             (only,) = form.stems
             for label in _CONVERSES.get(only, ()):
-                terms += self._labels.get(normalise(label), [])
+                terms += self._labels.get(normalize(label), [])
         objects = [term for term in terms if term.kind is PropertyKind.OBJECT and not term.symmetric]
         return self._chosen(objects, ends.swapped, fit, swapped=True, score=CONVERSE_SCORE)
 
-    def _misspelt(self, relation: str, ends: Ends, fit: Fitting) -> Canonical | None:
-        wanted = normalise(relation)
+    def _misspelled(self, relation: str, ends: Ends, fit: Fitting) -> Canonical | None:
+        wanted = normalize(relation)
         found: dict[NamedNode, tuple[float, OntologyProperty]] = {}
         for label, terms in self._labels.items():
             if len(label) != len(wanted) or not all(map(nearly_equal, label, wanted)):

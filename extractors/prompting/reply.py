@@ -132,7 +132,7 @@ def _complaint(reply: Reply) -> str:
             f"({start!r}): raise max_tokens, or make the windows smaller."
         )
     return (
-        f"The model's reply is not the requested JSON ({start!r}): check that the server honours "
+        f"The model's reply is not the requested JSON ({start!r}): check that the server honors "
         "JSON schemas and that the adapter belongs to the model."
     )
 
@@ -145,7 +145,7 @@ def _triple(
     if not all(isinstance(word, str | int | float) for word in words):
         raise ModelReplyError(
             f"The model's reply holds {raw[:80]!r} where a triple of subject, relation and object as text "
-            "was asked for: check that the server honours JSON schemas.",
+            "was asked for: check that the server honors JSON schemas.",
             reply.text,
         )
     subject, relation, object_ = (_SURROGATE.sub("\ufffd", " ".join(str(word).split())) for word in words)

@@ -26,9 +26,9 @@ _ECCENTRICITY_2: Final = float(_GEOD.es)
 _LONGEST_EDGE: Final = 0.02
 
 #: The shortest length of one degree of latitude on the ellipsoid, in meters.
-METRES_PER_DEGREE: Final = 110_574.0
+METERS_PER_DEGREE: Final = 110_574.0
 #: The length of one degree of longitude at the equator, in meters.
-METRES_PER_DEGREE_EAST: Final = 111_320.0
+METERS_PER_DEGREE_EAST: Final = 111_320.0
 #: The mean radius of the Earth, in meters.
 EARTH_RADIUS_M: Final = 6_371_000.0
 #: The largest distance of two places on Earth, in meters.
@@ -83,7 +83,7 @@ def may_be_near(shape: BaseGeometry, others: NDArray[numpy.object_], radius_m: f
     west, _, east, _ = shape.bounds
     _, south, _, north = box_around(shape, radius_m).bounds
     farthest = max(abs(south), abs(north))
-    scale = numpy.array([METRES_PER_DEGREE_EAST * math.cos(math.radians(farthest)), METRES_PER_DEGREE])
+    scale = numpy.array([METERS_PER_DEGREE_EAST * math.cos(math.radians(farthest)), METERS_PER_DEGREE])
     if scale[0] <= 0 or west - radius_m / scale[0] < -180 or east + radius_m / scale[0] > 180:
         return numpy.ones(len(others), dtype=bool)
     plane = shapely.transform(shape, lambda coordinates: coordinates * scale)
@@ -132,11 +132,11 @@ def buffer_m(shape: BaseGeometry, radius_m: float, quarter_segments: int = 16) -
 def box_around(shape: BaseGeometry, radius_m: float) -> BaseGeometry:
     """A box in CRS84, or two at the antimeridian, around every place within `radius_m` of a geometry."""
     west, south, east, north = shape.bounds
-    dy = radius_m / METRES_PER_DEGREE
+    dy = radius_m / METERS_PER_DEGREE
     south, north = max(south - dy, -90.0), min(north + dy, 90.0)
     # The meridians are closest where the box is nearest to a pole; 1.02 covers the bulge of the circle.
     narrowest = math.cos(math.radians(min(max(abs(south), abs(north)), 89.99)))
-    dx = 1.02 * radius_m / (METRES_PER_DEGREE_EAST * narrowest)
+    dx = 1.02 * radius_m / (METERS_PER_DEGREE_EAST * narrowest)
     if max(abs(south), abs(north)) >= 89.9 or east - west + 2 * dx >= 360:
         return shapely.box(-180, south, 180, north)
     west, east = west - dx, east + dx
@@ -222,7 +222,7 @@ def _buffer_part(part: BaseGeometry, radius_m: float, quarter_segments: int) -> 
     west, south, east, north = part.bounds
     local = CRS.from_proj4(f"+proj=aeqd +lon_0={(west + east) / 2} +lat_0={(south + north) / 2} +datum=WGS84")
     out = Transformer.from_crs("OGC:CRS84", local)
-    edge = min(max(math.sqrt(0.02 * EARTH_RADIUS_M * abs(radius_m)) / METRES_PER_DEGREE, 1e-3), 1.0)
+    edge = min(max(math.sqrt(0.02 * EARTH_RADIUS_M * abs(radius_m)) / METERS_PER_DEGREE, 1e-3), 1.0)
     flat = shapely.transform(_with_short_edges(part, edge), partial(_through, out))
     grown = shapely.buffer(flat, radius_m, quad_segs=quarter_segments)
     back = Transformer.from_crs(local, "OGC:CRS84")

@@ -19,7 +19,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from geo.measure.measures import METRES_PER_DEGREE, METRES_PER_DEGREE_EAST
+from geo.measure.measures import METERS_PER_DEGREE, METERS_PER_DEGREE_EAST
 from geo.relate.rcc8 import CODES, INVERSE_CODES, RCC8, Relation, code_of, relate
 
 Shapes = NDArray[numpy.object_]
@@ -61,7 +61,7 @@ def grown_bounds(bounds: NDArray[numpy.float64], tolerance_m: float) -> NDArray[
     """n boxes in degrees (west, south, east, north), grown by the tolerance: shape (n, 4)."""
     if not tolerance_m:
         return bounds
-    dx, dy = _degrees(bounds, tolerance_m), tolerance_m / METRES_PER_DEGREE
+    dx, dy = _degrees(bounds, tolerance_m), tolerance_m / METERS_PER_DEGREE
     return numpy.column_stack([bounds[:, 0] - dx, bounds[:, 1] - dy, bounds[:, 2] + dx, bounds[:, 3] + dy])
 
 
@@ -135,8 +135,8 @@ def _is_thin(shapes: Shapes, tolerance_m: float) -> Truths:
     """Whether no disc of the tolerance's radius fits into each of n shapes."""
     counts = shapely.get_num_coordinates(shapes)
     latitudes = numpy.nan_to_num(shapely.bounds(shapes)[:, [1, 3]].mean(axis=1))
-    east = numpy.repeat(METRES_PER_DEGREE_EAST * numpy.cos(numpy.radians(latitudes)), counts)
-    scale = numpy.column_stack([east, numpy.full(len(east), METRES_PER_DEGREE)])
+    east = numpy.repeat(METERS_PER_DEGREE_EAST * numpy.cos(numpy.radians(latitudes)), counts)
+    scale = numpy.column_stack([east, numpy.full(len(east), METERS_PER_DEGREE)])
     origin = numpy.repeat(numpy.nan_to_num(shapely.bounds(shapes)[:, :2]), counts, axis=0)
     flat = shapely.transform(shapes, lambda coordinates: (coordinates - origin) * scale)
     eroded = shapely.buffer(flat, -tolerance_m, join_style="mitre")
@@ -187,17 +187,17 @@ def _plane_about(shape: BaseGeometry, tolerance_m: float) -> Callable[[BaseGeome
     """A local plane in meters about a shape."""
     west, south, east, north = shape.bounds
     origin = numpy.array([(west + east) / 2, (south + north) / 2])
-    scale = numpy.array([METRES_PER_DEGREE_EAST * math.cos(math.radians(origin[1])), METRES_PER_DEGREE])
+    scale = numpy.array([METERS_PER_DEGREE_EAST * math.cos(math.radians(origin[1])), METERS_PER_DEGREE])
     return lambda geometry: shapely.transform(geometry, lambda coordinates: (coordinates - origin) * scale)
 
 
 def _degrees(bounds: NDArray[numpy.float64], tolerance_m: float) -> NDArray[numpy.float64]:
     """The tolerance in degrees, rounded up, for each of n boxes."""
     steepest = (
-        numpy.maximum(numpy.abs(bounds[:, 1]), numpy.abs(bounds[:, 3])) + tolerance_m / METRES_PER_DEGREE
+        numpy.maximum(numpy.abs(bounds[:, 1]), numpy.abs(bounds[:, 3])) + tolerance_m / METERS_PER_DEGREE
     )
     narrowest = numpy.cos(numpy.radians(numpy.minimum(steepest, 89.99)))
-    return numpy.asarray(tolerance_m / (METRES_PER_DEGREE * narrowest))
+    return numpy.asarray(tolerance_m / (METERS_PER_DEGREE * narrowest))
 
 
 def _dimensions(shapes: Shapes) -> NDArray[numpy.intp]:

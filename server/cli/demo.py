@@ -77,7 +77,7 @@ async def run(services: Services, *, details: bool = False) -> int:
                 outcome = await services.intake.extract(text, source=f"sample text {name}")
             except ModelError as error:
                 failures.append(error)
-                _print(f"  {name:26} no statements: {error}", "red")
+                _print(f"  {name:27} no statements: {error}", "red")
             else:
                 outcomes.append(outcome)
                 if details:
@@ -114,7 +114,7 @@ def _summarize(services: Services, name: str, outcome: Outcome) -> None:
     # What the text says of a thing tells more than its class or name.
     example = _words(services, max((one.triple for one in accepted), key=_tells, default=None))
     counts = f"{len(accepted):2} accepted {len(refused):2} refused"
-    _out.print(f"  {name:26} {counts}  {example}", markup=False, no_wrap=True, overflow="ellipsis")
+    _out.print(f"  {name:27} {counts}  {example}", markup=False, no_wrap=True, overflow="ellipsis")
 
 
 def _tells(triple: Triple) -> bool:

@@ -1,4 +1,4 @@
-"""Loading, dumping, backing up and optimising an open folder: one place for routes and command line."""
+"""Loading, dumping, backing up and optimizing an open folder: one place for routes and command line."""
 
 from __future__ import annotations
 

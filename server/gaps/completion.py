@@ -17,7 +17,7 @@ from extractors.candidates import Candidate, Extraction
 from extractors.errors import ModelError
 from extractors.models.chat import ChatModel
 from extractors.prompting.prompt import load_prompt
-from ontology.labels import normalise
+from ontology.labels import normalize
 from ontology.terms import OntologyProperty
 from server.curation.reading_values import entity_named, object_of
 from server.gaps.gap_errors import GapIncomplete
@@ -153,8 +153,8 @@ def _matching(extraction: Extraction, gap: StoredGap, read: ReadGap) -> list[Can
     """The statements of a text that fill a gap, without those that the extraction itself doubts."""
     sound = [one for one in extraction.candidates if not one.problems]
     if gap.kind is GapKind.ENTITY:
-        wanted = normalise(gap.subject)
-        named = {entity.iri for entity in extraction.entities if normalise(entity.label) == wanted}
+        wanted = normalize(gap.subject)
+        named = {entity.iri for entity in extraction.entities if normalize(entity.label) == wanted}
         return [one for one in sound if one.subject in named or one.object in named]
     assert read.relation is not None
     same = [one for one in sound if one.predicate == read.relation.iri]
@@ -192,9 +192,9 @@ def _verdict(earlier: Mapping[str, Any] | None, matches: Collection[Candidate]) 
     """Whether the text says what the model believed."""
     if earlier is None:
         return "found"
-    believed_words = normalise(earlier["value"])
-    values = {normalise(one.object.value) for one in matches}
-    quotes = {normalise(one.evidence.quote) for one in matches if one.evidence is not None}
+    believed_words = normalize(earlier["value"])
+    values = {normalize(one.object.value) for one in matches}
+    quotes = {normalize(one.evidence.quote) for one in matches if one.evidence is not None}
     said = believed_words in values or any(_within(believed_words, quote) for quote in quotes)
     return "confirmed" if said else "corrected"
 

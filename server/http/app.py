@@ -44,8 +44,6 @@ def create_app(services: Services) -> ASGIApp:
     stack = AsyncExitStack()
 
     def build() -> ASGIApp:
-        import shapely  # noqa: F401  # first, as in `startup`
-
         from server.http.framework import framework_app
 
         if running is not None:

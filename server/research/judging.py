@@ -15,7 +15,7 @@ from extractors.models.chat import ChatModel
 from extractors.research.evaluation.estimates import cell
 from extractors.research.evaluation.expenses import expenses_json
 from extractors.research.evaluation.judging.agreement import Agreement, Summary, agreement, majority, summary
-from extractors.research.evaluation.judging.items import Judgement, items_of, read_judgements, write_table
+from extractors.research.evaluation.judging.items import Judgment, items_of, read_judgments, write_table
 from extractors.research.evaluation.judging.judge_model import JudgeModel
 from server.research.report import output, progress_of, write_json
 
@@ -33,7 +33,7 @@ async def judge_tables(
 
     Raises EvaluationError for a table that cannot be read, and for tables without judgments.
     """
-    people = _by_judge([one for file in files for one in read_judgements(file)])
+    people = _by_judge([one for file in files for one in read_judgments(file)])
     judges = dict(people)
     if len(people) > 1:
         judges["majority"] = majority(one for held in people.values() for one in held)
@@ -43,11 +43,11 @@ async def judge_tables(
         with progress_of("judging", len(items)) as tell:
             judged = await JudgeModel(model, repeats=repeats).judge(items, tell=tell)
         name = f"model {model.name}"
-        judges[name] = [Judgement(one.item, one.verdict, name, one.confidence) for one in judged.judgements]
+        judges[name] = [Judgment(one.item, one.verdict, name, one.confidence) for one in judged.judgments]
         report["model"] = {"failed": judged.failed, **expenses_json(judged.cost, len(items), prices)}
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
-            write_table(out / "judged-by-model.csv", items, judged.judgements)
+            write_table(out / "judged-by-model.csv", items, judged.judgments)
     if not any(judges.values()):
         raise EvaluationError(
             "Nothing is judged in these tables: fill in the column 'judgement', or judge by --model."
@@ -58,14 +58,14 @@ async def judge_tables(
     report["agreement"] = [one.json() for one in compared]
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        write_json(out / "judgements.json", report)
+        write_json(out / "judgments.json", report)
     print_judges(summaries, compared)
     return report
 
 
-def _by_judge(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
-    found: dict[str, list[Judgement]] = {}
-    for one in judgements:
+def _by_judge(judgments: Sequence[Judgment]) -> dict[str, list[Judgment]]:
+    found: dict[str, list[Judgment]] = {}
+    for one in judgments:
         found.setdefault(one.judge, []).append(one)
     return found
 

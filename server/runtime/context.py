@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from sparql.writing.writer import Writer
 
 
-_LAST_JUDGEMENTS_S = 2.0
+_LAST_JUDGMENTS_S = 2.0
 
 
 @dataclass
@@ -130,7 +130,7 @@ class Services(LazyServices):
     background: Background
     place_checks: PlaceChecks
     judging_limit: TimeLimit
-    """How long one judgement by the shapes may take."""
+    """How long one judgment by the shapes may take."""
     judges_held: bool = True
     """Whether batches held earlier are judged as soon as possible, in the background."""
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -218,7 +218,7 @@ class Services(LazyServices):
 
     def leave(self) -> None:
         """Cancel what may take long, since the server ends. Changes being judged get a moment more."""
-        self.judging_limit.close(_LAST_JUDGEMENTS_S)
+        self.judging_limit.close(_LAST_JUDGMENTS_S)
         self.rule_registry.close()
         self.background.close()
 

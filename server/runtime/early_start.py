@@ -17,6 +17,11 @@ def start(flags: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> 
     settings = chosen(before or {"config": None}, **flags).settings
     number = settings.readers if settings.store_url is None else 0
     with launched(number, settings.query_memory_bytes) as readers:
+        # Their modules form circles: two threads that enter one at two places fail. So they are imported
+        # whole, before any thread starts.
+        import numpy  # noqa: F401
+        import shapely  # noqa: F401
+
         from server.runtime.serving import serve
 
         serve(settings, readers)

@@ -386,7 +386,7 @@ class Settings(BaseModel):
 
     @property
     def judging_timeout_s(self) -> float:
-        """Seconds that one judgement by the shapes may take."""
+        """Seconds that one judgment by the shapes may take."""
         return self.shapes_timeout_s or self.query_timeout_s
 
     @property

@@ -193,10 +193,6 @@ def _judge(services: Services, gate: ShapesGate | None) -> tuple[Ruleset, Pendin
 
 def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> StartedServices:
     # Imported here: these packages and what they import take longer than everything before.
-    # Shapely is first, here and where routes are built: its modules form a circle, and two threads that enter
-    # it at two places fail.
-    import shapely  # noqa: F401
-
     from curation.proposal import TermKind
     from extractors.grounding.linking import Linker
     from extractors.pipeline import Pipeline

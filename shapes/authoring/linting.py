@@ -19,7 +19,7 @@ from shapes.authoring.repeating import RepeatedAxioms
 from shapes.authoring.syntax_rules import IllFormed, ill_formed, unsupported
 from shapes.generation import Generation
 from shapes.loading import ShapesFiles
-from shapes.model import TARGETS
+from shapes.model import TARGETS, classes_of
 from shapes.paths import parse_path, text, uses
 from shapes.terms import to_oxigraph
 
@@ -117,6 +117,7 @@ class _Linter:
         self._places = TermPositions(files.sources)
         kinds = set(graph.subjects(RDF.type, SH.NodeShape)) | set(graph.subjects(RDF.type, SH.PropertyShape))
         targeted = {node for predicate in TARGETS for node in graph.subjects(predicate, None)}
+        self._classes = classes_of(graph)
         self._referred = set(self._references())
         self._shapes = sorted(kinds | targeted | self._referred, key=str)
         self._owners = self._owner_of_blank_nodes()
@@ -247,8 +248,7 @@ class _Linter:
     def _usefulness(self, shape: rdflib.term.Node) -> Iterator[Finding]:
         graph = self._graph
         has_target = any((shape, predicate, None) in graph for predicate in TARGETS)
-        is_class = (shape, RDF.type, RDFS.Class) in graph or (shape, RDF.type, OWL.Class) in graph
-        if not has_target and not is_class and shape not in self._referred:
+        if not has_target and shape not in self._classes and shape not in self._referred:
             yield self._finding(
                 NEVER_RUNS,
                 shape,

@@ -8,7 +8,7 @@ from typing import Protocol
 from pyoxigraph import NamedNode
 
 from extractors.grounding.linking import LabelEntry, Labels
-from ontology.labels import local_name, normalise, split_camel_case
+from ontology.labels import local_name, normalize, split_camel_case
 from ontology.schema import Schema
 from sparql.ask.linking.summary import DataSummary
 from sparql.ask.plan.nodes import Term
@@ -38,7 +38,7 @@ class TermFinder:
             return Term(entries[0].iri, entries[0].label)
         for terms in (self._schema.classes, self._schema.properties):
             for known in terms.values():
-                if normalise(known.label) == normalise(words) != ():
+                if normalize(known.label) == normalize(words) != ():
                     return Term(known.iri, known.label)
         try:
             iri = NamedNode(words)

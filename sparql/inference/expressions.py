@@ -76,7 +76,7 @@ class Expressions:
         seen: Seen = set()
         for class_ in self.about(triple.predicate):
             for one in self.restrictions(class_):
-                if one.property == triple.predicate and self._fulfils(triple.object, one, set()):
+                if one.property == triple.predicate and self._fulfills(triple.object, one, set()):
                     yield from self._entering(triple.subject, class_, seen)
 
     def of_membership(self, thing: Term, class_: Class) -> Iterator[Triple]:
@@ -150,11 +150,11 @@ class Expressions:
         seen.add((thing, class_))
         for one in self.restrictions(class_):
             uses = self._source.match(thing, one.property, None)
-            if any(self._fulfils(use.object, one, seen) for use in uses):
+            if any(self._fulfills(use.object, one, seen) for use in uses):
                 return True
         return any(self._is_member(thing, lower, seen) for lower in self.below(class_))
 
-    def _fulfils(self, value: Term, restriction: _Restriction, seen: Seen) -> bool:
+    def _fulfills(self, value: Term, restriction: _Restriction, seen: Seen) -> bool:
         if value in restriction.values:
             return True
         return any(
@@ -167,7 +167,7 @@ class Expressions:
             yield typed.subject
         for one in self.restrictions(class_):
             for use in self._source.match(None, one.property, None):
-                if self._fulfils(use.object, one, set()):
+                if self._fulfills(use.object, one, set()):
                     yield use.subject
         for lower in self.below(class_):
             if lower not in seen:

@@ -97,9 +97,9 @@ class Resolver:
         """Whether owl:differentFrom holds between them, or between entities identical to them."""
         theirs = self.same_as(other)
         return any(
-            neighbour in theirs
+            neighbor in theirs
             for node in self.same_as(one)
-            for neighbour in _linked(self._source, node, OWL.differentFrom)
+            for neighbor in _linked(self._source, node, OWL.differentFrom)
         )
 
     def same_as(self, iri: NamedNode) -> set[NamedNode]:
@@ -141,10 +141,10 @@ def same_as(source: TripleSource, iri: NamedNode) -> set[NamedNode]:
     """
     known, edge = {iri}, [iri]
     while edge:
-        for neighbour in _linked(source, edge.pop(), OWL.sameAs):
-            if neighbour not in known:
-                known.add(neighbour)
-                edge.append(neighbour)
+        for neighbor in _linked(source, edge.pop(), OWL.sameAs):
+            if neighbor not in known:
+                known.add(neighbor)
+                edge.append(neighbor)
     return known
 
 

@@ -89,14 +89,14 @@ def remote_parts(text: str, base: str | None = None) -> Iterator[RemotePart]:
 
 
 @dataclass(frozen=True)
-class Localised:
+class Localized:
     """A request that reaches no other host; `passed_over` has the reason for each SILENT part that failed."""
 
     text: str
     passed_over: tuple[str, ...] = ()
 
 
-async def localise(text: str, sources: Sources, base: str | None = None) -> Localised:
+async def localize(text: str, sources: Sources, base: str | None = None) -> Localized:
     """The request with every remote part fetched and put in its place; line numbers stay the same.
 
     Raises FetchRefused, RemoteAccessRefused and FetchFailed, unless the part is SILENT.
@@ -116,7 +116,7 @@ async def localise(text: str, sources: Sources, base: str | None = None) -> Loca
             passed_over.append(f"{part.keyword} SILENT is skipped: {error}")
         done.append("\n" * text.count("\n", part.start, part.end))
         position = part.end
-    return Localised("".join((*done, text[position:])), tuple(passed_over))
+    return Localized("".join((*done, text[position:])), tuple(passed_over))
 
 
 async def _content(part: RemotePart, sources: Sources) -> str:

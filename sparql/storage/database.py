@@ -6,6 +6,7 @@ acknowledged.
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pyoxigraph
@@ -33,6 +34,21 @@ def open_database(path: Path) -> tuple[pyoxigraph.Store, int]:
         if is_full(error):
             raise unwritable(path.parent, error) from error
         raise StoreUnreadable(path.parent, str(error)) from error
+
+
+def open_again(path: Path) -> pyoxigraph.Store:
+    """A database whose last handle of this process was dropped just now.
+
+    The handle, and the lock of its files with it, can outlive the last name for it: a traceback of a failed
+    write forms a cycle with its frames, which hold the store. Raises OSError as the engine does.
+    """
+    try:
+        return pyoxigraph.Store(str(path))
+    except OSError as error:
+        if "lock" not in str(error).lower():
+            raise
+    gc.collect()
+    return pyoxigraph.Store(str(path))
 
 
 def stored_revision(graph: pyoxigraph.Store) -> int:

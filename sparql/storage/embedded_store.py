@@ -28,7 +28,7 @@ from sparql.model.triple_store import LateCommit
 from sparql.model.vocabulary import RDFS, STATE, UKG
 from sparql.storage.change_log import ChangeLog, Commit, is_system
 from sparql.storage.checkpoint_folder import Checkpoint, CheckpointFolder
-from sparql.storage.database import open_database, revision_quad, stored_revision
+from sparql.storage.database import open_again, open_database, revision_quad, stored_revision
 from sparql.storage.database_reading import DatabaseReading
 from sparql.storage.disk_room import LEAST_ROOM, has_room, is_full, unwritable
 from sparql.storage.durability import Durability, GroupSync, LogFiles
@@ -342,7 +342,7 @@ class EmbeddedStore(DatabaseReading):
         with self._engine():
             # Serves reads meanwhile. It holds no lock, so that the database can be opened beside it.
             self.graph = pyoxigraph.Store.read_only(str(self.folder / "graph"))
-            self.graph = pyoxigraph.Store(str(self.folder / "graph"))
+            self.graph = open_again(self.folder / "graph")
         if stored_revision(self.graph) != self._revision:
             raise StoreUnwritable(self.folder, "the last write stored is not the last one acknowledged")
         self._full = False

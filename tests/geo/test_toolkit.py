@@ -37,7 +37,7 @@ def test_an_empty_geometry_has_no_geohash() -> None:
         geohash(shapely.Point())
 
 
-def test_the_distance_is_in_kilometres_and_the_same_both_ways() -> None:
+def test_the_distance_is_in_kilometers_and_the_same_both_ways() -> None:
     a, b = shapely.Point(0, 0), shapely.Point(0, 1)
     assert distance(a, b) == distance(b, a) == pytest.approx(110.574, rel=1e-5)
 

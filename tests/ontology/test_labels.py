@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ontology.labels import local_name, normalise, readable, split_camel_case, stem
+from ontology.labels import local_name, normalize, readable, split_camel_case, stem
 
 
 @pytest.mark.parametrize(
@@ -21,12 +21,12 @@ from ontology.labels import local_name, normalise, readable, split_camel_case, s
     ],
 )
 def test_spellings_of_one_label_are_equal(one: str, other: str) -> None:
-    assert normalise(one) == normalise(other)
+    assert normalize(one) == normalize(other)
 
 
 @pytest.mark.parametrize(("one", "other"), [("class", "clas"), ("campus", "camp"), ("park", "parking")])
 def test_different_words_stay_different(one: str, other: str) -> None:
-    assert normalise(one) != normalise(other)
+    assert normalize(one) != normalize(other)
 
 
 @pytest.mark.parametrize("word", ["designed", "designs", "designer", "designing", "design"])

@@ -82,7 +82,7 @@ def test_numbers_carry_their_unit() -> None:
     assert all(term.unit for term in numeric)
 
 
-def test_a_university_is_a_place_and_an_organisation_and_a_feature() -> None:
+def test_a_university_is_a_place_and_an_organization_and_a_feature() -> None:
     above = schema().superclasses(urban("University"))
     expected = {URBAN + "Place", URBAN + "Organization", GEO + "Feature", PROV + "Agent"}
     assert expected <= {iri.value for iri in above}

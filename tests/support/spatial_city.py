@@ -165,11 +165,11 @@ def _feature(feature: NamedNode, chance: random.Random, graph: Any) -> list[Quad
         node = BlankNode() if chance.random() < 0.2 else NamedNode(f"{feature.value}/g{number}")
         link = chance.choice([GEO.hasGeometry, GEO.hasGeometry, GEO.hasDefaultGeometry])
         quads.append(Quad(feature, link, node, graph))
-        quads += [Quad(node, p, value, graph) for p, value in _serialisations(chance)]
+        quads += [Quad(node, p, value, graph) for p, value in _serializations(chance)]
     return quads
 
 
-def _serialisations(chance: random.Random) -> list[tuple[NamedNode, Literal]]:
+def _serializations(chance: random.Random) -> list[tuple[NamedNode, Literal]]:
     x, y = round(chance.random(), 2), round(chance.random(), 2)
     point = [
         (GEO.asWKT, wkt(f"POINT({x} {y})")),

@@ -12,7 +12,7 @@ from typing import Final
 from extractors.english.people import looks_like_organization, looks_like_person
 from extractors.english.wording.units import PREPOSITIONS, Kind, Unit
 from extractors.text.chunking import Span
-from ontology.labels import normalise
+from ontology.labels import normalize
 from ontology.schema import Schema
 from ontology.terms import OntologyClass
 
@@ -57,7 +57,7 @@ def mentions_kind(text: str, names: Collection[Span], kind: OntologyClass) -> bo
     free = list(text)
     for name in names:
         free[name.start : name.end] = " " * (name.end - name.start)
-    said = normalise("".join(free))
+    said = normalize("".join(free))
     return any(said[at : at + len(label)] == label for label in _labels(kind) for at in range(len(said)))
 
 
@@ -104,7 +104,7 @@ def _before(units: Sequence[Unit], at: int, kind: OntologyClass) -> Unit | None:
 def _has_label(units: Sequence[Unit], at: int, kind: OntologyClass, *, ends: int | None = None) -> bool:
     for label in _labels(kind):
         last = at + len(label)
-        if normalise(" ".join(unit.text for unit in units[at:last])) == label and (
+        if normalize(" ".join(unit.text for unit in units[at:last])) == label and (
             ends is None or last == ends
         ):
             return True
@@ -113,4 +113,4 @@ def _has_label(units: Sequence[Unit], at: int, kind: OntologyClass, *, ends: int
 
 def _labels(kind: OntologyClass) -> Iterator[tuple[str, ...]]:
     for text in (kind.label, *kind.alternative_labels):
-        yield normalise(text)
+        yield normalize(text)

@@ -50,7 +50,7 @@ NOBODY: Final = "urbankg-no-such-adapter"
 class SchemaState(StrEnum):
     """What the canary showed."""
 
-    HONOURED = "honoured"
+    HONORED = "honoured"
     DROPPED = "dropped"
     REFUSED = "refused"
     UNKNOWN = "unknown"

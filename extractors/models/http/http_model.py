@@ -71,7 +71,7 @@ class ModelState:
 
 
 class HttpModel:
-    """Chat completions over HTTP, with the defences that these servers need.
+    """Chat completions over HTTP, with the defenses that these servers need.
 
     The server is recognized with the first request or by `start`, again after it could not be reached, and
     every few minutes. `model` may name a LoRA adapter: it must be listed, or answer otherwise than the base

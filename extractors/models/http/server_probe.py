@@ -126,7 +126,7 @@ async def _schema_state(
         except (KeyError, IndexError, TypeError):
             return tried[0], SchemaState.UNKNOWN
         if follows_canary(text):
-            return mode, SchemaState.HONOURED
+            return mode, SchemaState.HONORED
         # A model that thinks before it speaks may not have come to its answer.
         return (SchemaMode.SPELLED, SchemaState.DROPPED) if text else (mode, SchemaState.UNKNOWN)
     return SchemaMode.SPELLED, SchemaState.REFUSED

@@ -93,8 +93,8 @@ def _merge(weights: Path, adapter: Path, into: Path) -> None:
             continue
         a, b = (dequantize(part.data, part.tensor_type) for part in (down, up))
         changed = dequantize(tensor.data, tensor.tensor_type) + alpha / len(a) * (b @ a)
-        quantised = gguf.quants.quantize(changed.astype("float32"), kind)
-        writer.add_tensor(tensor.name, quantised, raw_dtype=kind)
+        quantized = gguf.quants.quantize(changed.astype("float32"), kind)
+        writer.add_tensor(tensor.name, quantized, raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ontology.labels import normalise
+from ontology.labels import normalize
 
 __all__ = ["says_kind"]
 
@@ -19,7 +19,7 @@ def says_kind(name: str, kind: str) -> bool:
 
     The name needs a word more than the kind; case and plurals do not count.
     """
-    words, wanted = normalise(name), normalise(kind)
+    words, wanted = normalize(name), normalize(kind)
     end = next((place for place, word in enumerate(words) if place and word in _AFTER_HEAD), len(words))
     head = words[:end]
     return bool(wanted) and len(words) > len(wanted) and head[-len(wanted) :] == wanted

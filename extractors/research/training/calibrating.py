@@ -102,7 +102,7 @@ def reliability(probabilities: Sequence[float], right: Sequence[bool], *, bins: 
 
 def _judged(values: Sequence[float], right: Sequence[bool], *, least: int = 2) -> tuple[Floats, Floats]:
     if len(values) != len(right):
-        raise CalibrationError(f"There are {len(values)} scores and {len(right)} judgements: give one each.")
+        raise CalibrationError(f"There are {len(values)} scores and {len(right)} judgments: give one each.")
     if len(values) < least:
         raise CalibrationError(f"{len(values)} judged statements are too few: judge at least {least}.")
     x = np.asarray(values, dtype=np.float64)

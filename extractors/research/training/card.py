@@ -22,7 +22,7 @@ run that trained it.
 |---|---|
 | adapter | `{name}`, {megabytes:.1f} MB, Q8_0 GGUF, sha256 `{adapter_hash}` |
 | base weights | `SmolLM2-135M-Instruct.Q4_1.gguf`, sha256 `{weights_hash}`, Apache-2.0 |
-| licence | {licence} |
+| license | {license} |
 | words | the form of `prompting/form.py`, and the plans of `research/training/questions.py` |
 | again | `{command}` |
 
@@ -45,7 +45,7 @@ the run ends with its epochs or its time, whichever is first. Loss by step: {cur
 {scores}{measured}
 ## Limits
 - 135 million parameters: it misses facts in long sentences, confuses near relations (opened,
-  established, completed), can take a plan or a rumour for a fact, and can bind a pronoun to the wrong
+  established, completed), can take a plan or a rumor for a fact, and can bind a pronoun to the wrong
   name.
 - The labels of Text2KGBench are incomplete and partly wrong; what the adapter learned of them is too.
 - English only. Names in other scripts were hardly trained.
@@ -58,8 +58,8 @@ _BENCHMARK = (
     "(cenguix/Text2KGBench, CC BY-SA 4.0), never its test sentences; rows whose subject is not in the "
     "sentence are left out, relations are renamed, turned round and shuffled. "
 )
-_LICENCE_ALONE = "that of this repository"
-_LICENCE_BENCHMARK = "CC BY-SA 4.0, as that of Text2KGBench, from whose sentences it was trained among others"
+_LICENSE_ALONE = "that of this repository"
+_LICENSE_BENCHMARK = "CC BY-SA 4.0, as that of Text2KGBench, from whose sentences it was trained among others"
 
 _SCORES = """## Scores on held-out frames and names
 Through the real engine (Q4_1 weights and this adapter), as it is served; a field counts where its
@@ -100,7 +100,7 @@ def write_card(out: Path, adapter: Path) -> Path:
         megabytes=adapter.stat().st_size / 1e6,
         adapter_hash=sha256_of(adapter),
         weights_hash=WEIGHTS_SHA256,
-        licence=_LICENCE_BENCHMARK if of_benchmark else _LICENCE_ALONE,
+        license=_LICENSE_BENCHMARK if of_benchmark else _LICENSE_ALONE,
         command=command,
         training=data["training"],
         validation=data["validation"],

@@ -9,14 +9,14 @@ from random import Random
 
 from extractors.prompting.form import Field, answer, field_of
 from extractors.research.training.relations import RENAMED
-from extractors.research.training.text2kgbench import LabelledSentence, Topic
+from extractors.research.training.text2kgbench import LabeledSentence, Topic
 from ontology.schema import Schema
 
 __all__ = ["Asked", "CityFields", "TopicFields", "read_names"]
 
 _NAMES = Path(__file__).resolve().parent / "frames" / "renamed.txt"
-UNLABELLED = 0.4
-"""What an unanswered field of an incompletely labelled sentence counts: it may only be missing."""
+UNLABELED = 0.4
+"""What an unanswered field of an incompletely labeled sentence counts: it may only be missing."""
 
 Pair = tuple[str, str]
 
@@ -65,8 +65,8 @@ class TopicFields:
         self._rename = rename
         self._all = [field for topic in topics for field in topic.fields]
 
-    def draw(self, topic: Topic, sentence: LabelledSentence) -> tuple[Asked, ...]:
-        """Ask what is labelled, up to four fields that are not, and sometimes a foreign one."""
+    def draw(self, topic: Topic, sentence: LabeledSentence) -> tuple[Asked, ...]:
+        """Ask what is labeled, up to four fields that are not, and sometimes a foreign one."""
         random = self._random
         known = {field.label: field for field in topic.fields}
         shown = [
@@ -78,11 +78,11 @@ class TopicFields:
             if field.label not in sentence.pairs and field.label not in sentence.unknown
         ]
         silent = list({field.label: field for field in silent}.values())
-        shown += [(field, (), UNLABELLED) for field in random.sample(silent, min(4, len(silent)))]
+        shown += [(field, (), UNLABELED) for field in random.sample(silent, min(4, len(silent)))]
         if random.random() < 0.5:
             foreign = random.choice(self._all)
             if foreign.label not in known:
-                shown.append((foreign, (), UNLABELLED))
+                shown.append((foreign, (), UNLABELED))
         return tuple(
             _asked(
                 field,

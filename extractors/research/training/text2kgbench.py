@@ -19,14 +19,14 @@ from pathlib import Path
 
 from extractors.prompting.form import Field
 
-__all__ = ["LabelledSentence", "Topic", "held_back", "read_topic", "read_topics"]
+__all__ = ["LabeledSentence", "Topic", "held_back", "read_topic", "read_topics"]
 
 _MONTHS = frozenset(calendar.month_name[1:])
 _DATE = re.compile(r"(\d\d) +([A-Z][a-z]*) *(\d{3,4})$|(\d\d) +(\d{3,4})$")
 
 
 @dataclass(frozen=True)
-class LabelledSentence:
+class LabeledSentence:
     """A sentence, the pairs of each relation's label that are known, and the labels nothing is known of.
 
     `unknown` are relations that a row states of a subject that the sentence does not name.
@@ -43,7 +43,7 @@ class Topic:
 
     name: str
     fields: tuple[Field, ...]
-    sentences: tuple[LabelledSentence, ...]
+    sentences: tuple[LabeledSentence, ...]
 
 
 def _folded(words: str) -> str:
@@ -138,11 +138,11 @@ def read_topic(ontology: Path, rows: Sequence[Path]) -> Topic:
                 triples |= {
                     triple for triple in known[_folded(subject)] if _verbatim(triple[2], text) is not None
                 }
-        sentences.append(_labelled(text, triples))
+        sentences.append(_labeled(text, triples))
     return Topic(document["id"], fields, tuple(sentences))
 
 
-def _labelled(text: str, triples: Iterable[tuple[str, str, str]]) -> LabelledSentence:
+def _labeled(text: str, triples: Iterable[tuple[str, str, str]]) -> LabeledSentence:
     pairs: dict[str, list[tuple[str, str]]] = defaultdict(list)
     unknown: set[str] = set()
     for subject, relation, value in sorted(triples):
@@ -158,7 +158,7 @@ def _labelled(text: str, triples: Iterable[tuple[str, str, str]]) -> LabelledSen
         relation: tuple(sorted(found, key=lambda pair: (text.find(pair[0]), text.find(pair[1]))))
         for relation, found in pairs.items()
     }
-    return LabelledSentence(" ".join(text.split()), ordered, frozenset(unknown))
+    return LabeledSentence(" ".join(text.split()), ordered, frozenset(unknown))
 
 
 def read_topics(folder: Path) -> list[Topic]:

@@ -80,11 +80,11 @@ class Admission:
         facts = facts_of(found.text)
         if not (facts.services or facts.loads):
             return found
-        from sparql.protocol.federation import localise
+        from sparql.protocol.federation import localize
 
         guarded = _GuardedSources(self._remote, self.limits, timeout_s)
-        localised = await localise(found.text, guarded if self._remote.hosts else _NoSources(), base)
-        return replace(found, text=localised.text, warnings=localised.passed_over)
+        localized = await localize(found.text, guarded if self._remote.hosts else _NoSources(), base)
+        return replace(found, text=localized.text, warnings=localized.passed_over)
 
 
 class _NoSources:

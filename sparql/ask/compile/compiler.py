@@ -182,7 +182,7 @@ class Compiler:
             body.append(f"OPTIONAL {{ {' '.join(lines)} BIND({_scaled(quantity, expression)} AS {name}) }}")
             selected += f" (MIN({name}) AS {patterns.variables.name('value')})"
             names.append(selected.rpartition("?")[2][:-1])
-        query = self._labelled(patterns, var, body, selected, "?label", tuple(names))
+        query = self._labeled(patterns, var, body, selected, "?label", tuple(names))
         return query if limit is None else query.first(limit)
 
     def _values(self, patterns: Patterns, node: Set, quantity: Quantity) -> Query:
@@ -192,16 +192,16 @@ class Compiler:
         value = patterns.variables.name("value")
         body += [*lines, f"BIND({_scaled(quantity, expression)} AS {value})"]
         if isinstance(quantity, DistanceTo | EarliestOf):
-            return self._labelled(patterns, var, body, f" (MIN({value}) AS ?size)", "?size", ("size",))
+            return self._labeled(patterns, var, body, f" (MIN({value}) AS ?size)", "?size", ("size",))
         if isinstance(node, Named) or isinstance(quantity, ClassOf):
             select = f"SELECT DISTINCT {value}\n{_where(body)}ORDER BY {value}\nLIMIT {self._limit}\n"
             return self._query(patterns, select, value[1:], Result.VALUES, (value[1:],))
         selected = f' (GROUP_CONCAT(DISTINCT {value}; SEPARATOR=", ") AS ?size)'
         if patterns.kind(quantity) is QuantityKind.NUMBER:
             selected = f" (MAX({value}) AS ?size)"
-        return self._labelled(patterns, var, body, selected, "?label", ("size",))
+        return self._labeled(patterns, var, body, selected, "?label", ("size",))
 
-    def _labelled(
+    def _labeled(
         self,
         patterns: Patterns,
         var: str,
@@ -261,7 +261,7 @@ class Compiler:
             selected, value = f"({_AGGREGATES[plan.aggregate]}({expression}) AS ?number)", "?number"
         counted = f"OPTIONAL {{ SELECT {var} {selected} WHERE {{ {' '.join(inner)} }} GROUP BY {var} }}"
         body = [*patterns.members(plan.each, var), counted]
-        return self._labelled(patterns, var, body, f" (MAX({value}) AS ?size)", "DESC(?size)", ("size",))
+        return self._labeled(patterns, var, body, f" (MAX({value}) AS ?size)", "DESC(?size)", ("size",))
 
     def _query(
         self, patterns: Patterns, text: str, variable: str, result: Result, columns: tuple[str, ...] = ()

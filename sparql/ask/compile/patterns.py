@@ -56,7 +56,7 @@ from sparql.model.vocabulary import GEO, RDFS, SKOS
 __all__ = ["NAMES", "Patterns"]
 
 NAMES: Final = (RDFS.label, SKOS.prefLabel, NamedNode("https://schema.org/name"))
-_METRE: Final = NamedNode("http://www.opengis.net/def/uom/OGC/1.0/metre")
+_METER: Final = NamedNode("http://www.opengis.net/def/uom/OGC/1.0/metre")
 _GEOF: Final = "http://www.opengis.net/def/function/geosparql/"
 _DISTANCE: Final = NamedNode(f"{_GEOF}distance")
 _SIZES: Final = {
@@ -171,7 +171,7 @@ class Patterns:
                 lines.append(f"{var} {self.geometry()} {here} .")
                 if isinstance(to, Named):
                     lines.append(f"FILTER({var} != {iri(to.entity.iri)})")
-                return lines, f"{iri(_DISTANCE)}({here}, {there}, {iri(_METRE)})"
+                return lines, f"{iri(_DISTANCE)}({here}, {there}, {iri(_METER)})"
             case SizeOf(size):
                 here, sized = self.variables.name("here wkt"), self.variables.name(f"measured {size}")
                 # A point has no size.

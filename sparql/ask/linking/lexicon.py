@@ -166,10 +166,10 @@ class TermNames:
         term = Term(iri, readable(label))
         meaning = self._place_of(iri, label) or PropertyName(term, known)
         active = PropertyName(term, known, active=True) if isinstance(meaning, PropertyName) else meaning
-        self._labelled(label, meaning, 0.0)
+        self._labeled(label, meaning, 0.0)
         for other in known.alternative_labels if known else ():
             says_by = words(other)[-1:] == ["by"]
-            self._labelled(other, active if passive and not says_by else meaning, _ALIAS)
+            self._labeled(other, active if passive and not says_by else meaning, _ALIAS)
         for word in words(label) if len(words(label)) > 1 else ():
             if word not in _LONGER and not self._functions.knows([word]) and len(word) > 2:
                 part = replace(meaning, partial=True) if isinstance(meaning, PropertyName) else meaning
@@ -181,7 +181,7 @@ class TermNames:
                 if len(word) >= _LONG - 1 and not self._functions.knows([word]) and word not in _idle():
                     self._defined[key_of((word,))].append(meaning)
 
-    def _labelled(self, label: str, meaning: Meaning, cost: float) -> None:
+    def _labeled(self, label: str, meaning: Meaning, cost: float) -> None:
         """Add a label; "has part" is "part" too, and "designed by" is "designed"."""
         found = words(label)
         # A value of so many hectares is for the numbers to read: the property may be in square kilometers.

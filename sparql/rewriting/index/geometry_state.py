@@ -40,7 +40,7 @@ class GeometryState:
         self.unreadable: dict[int, str] = {}
         self.empty: set[int] = set()
         self.unlisted = False
-        """Whether there are, or were, serialisations that are no literals."""
+        """Whether there are, or were, serializations that are no literals."""
         self.features = FeatureMap(self.nodes, self.literals, self._shaped, self._places_of)
         # Where points are, in degrees (n, 2); NaN for what is none. There may be rows to spare.
         self._points = numpy.zeros((0, 2))

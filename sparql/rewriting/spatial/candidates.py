@@ -65,19 +65,19 @@ def around(
             holds = _holds(filter_, _copy(constant), places, state, constant_left=constant_left)
             return Found(places[holds], exact=True)
         if filter_.function == "distance" and all(one.plain for one in filter_.operands):
-            places = places[_may_be_near(constant, places, filter_.slack.metres, state)]
+            places = places[_may_be_near(constant, places, filter_.slack.meters, state)]
     except GEOSException:
         pass
     return Found(places, exact=False)
 
 
 def _may_be_near(
-    constant: BaseGeometry, places: Places, metres: float, state: GeometryState
+    constant: BaseGeometry, places: Places, meters: float, state: GeometryState
 ) -> NDArray[numpy.bool_]:
     shapes = state.shapes_at(places)
     if isinstance(constant, Point) and (shapely.get_type_id(shapes) == 0).all():
-        return distances_m(constant, shapes) <= metres
-    return may_be_near(constant, shapes, metres)
+        return distances_m(constant, shapes) <= meters
+    return may_be_near(constant, shapes, meters)
 
 
 def _holds(

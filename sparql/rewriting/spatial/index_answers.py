@@ -135,12 +135,12 @@ class NearestQuestion:
                     return None
                 found = len(places)
             if places is not None and found >= enough:
-                metres, exactly = self._metres(state.shapes_at(places), stop, brief=brief)
+                meters, exactly = self._meters(state.shapes_at(places), stop, brief=brief)
                 # Distances are the same from both ends to a part in a hundred only.
-                reach = float(numpy.partition(metres, wanted - 1)[wanted - 1]) * 1.05 + 1
+                reach = float(numpy.partition(meters, wanted - 1)[wanted - 1]) * 1.05 + 1
                 if reach <= radius:
-                    near = numpy.flatnonzero(metres <= reach)
-                    return self._ordered(places[near], metres[near] if exactly else None, state)
+                    near = numpy.flatnonzero(meters <= reach)
+                    return self._ordered(places[near], meters[near] if exactly else None, state)
                 # So many are so near: the next round is the last one.
                 following = reach
             else:
@@ -151,12 +151,12 @@ class NearestQuestion:
                 return None
             radius = min(following, FURTHEST_M)
 
-    def _metres(
+    def _meters(
         self, shapes: NDArray[numpy.object_], stop: Stop, *, brief: bool
     ) -> tuple[NDArray[numpy.float64], bool]:
         """How far n geometries are from the place: shape (n,); infinitely where there is none any more.
 
-        And whether that is what the function says, in metres, to the last digit.
+        And whether that is what the function says, in meters, to the last digit.
         """
         if isinstance(self.place, Point) and (shapely.get_type_id(shapes) == 0).all():
             towards = isinstance(self.measured.arguments[0], n.VariableUse)
@@ -266,7 +266,7 @@ def _keep_brief(state: GeometryState, box: BaseGeometry) -> None:
 def _places_around(
     place: BaseGeometry, radius_m: float, state: GeometryState, *, brief: bool
 ) -> Places | None:
-    """The geometries whose boxes are within `radius_m` metres of a place; None where they are too many.
+    """The geometries whose boxes are within `radius_m` meters of a place; None where they are too many.
 
     Raises `TakesLong` where it is to be `brief` and they have many vertices.
     """

@@ -60,13 +60,13 @@ _FURTHEST_M: Final = 1_000_000.0
 class Slack:
     """How far beyond the box of a geometry a function of it may reach."""
 
-    metres: float = 0.0
+    meters: float = 0.0
     degrees: float = 0.0
 
     def grow(self, shape: BaseGeometry) -> BaseGeometry:
         """A shape whose box (or boxes, at the antimeridian) holds all that is so near to a shape."""
-        if self.metres:
-            shape = box_around(shape, self.metres)
+        if self.meters:
+            shape = box_around(shape, self.meters)
         if self.degrees and not shape.is_empty:
             west, south, east, north = shape.bounds
             shape = shapely.box(
@@ -75,7 +75,7 @@ class Slack:
         return shape
 
     def __add__(self, other: Slack) -> Slack:
-        return Slack(self.metres + other.metres, self.degrees + other.degrees)
+        return Slack(self.meters + other.meters, self.degrees + other.degrees)
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def local_name(expression: n.Expression) -> str | None:
 def distance_call(
     expression: n.Expression, known: Mapping[str, n.Expression]
 ) -> tuple[n.Expression, n.Expression, float] | None:
-    """The two geometries of a distance in a unit of length, and how many metres the unit is."""
+    """The two geometries of a distance in a unit of length, and how many meters the unit is."""
     if not isinstance(expression, n.Call):
         return None
     name, arguments = local_name(expression), expression.arguments
@@ -228,12 +228,12 @@ def _distance(
     if found is None:
         return "only distances in a constant unit of length are searched for"
     try:
-        metres = number_of(limit, known) * found[2]
+        meters = number_of(limit, known) * found[2]
     except NotConstant:
         return "the limit of the distance is no constant"
-    if metres > _FURTHEST_M:
+    if meters > _FURTHEST_M:
         return "the limit of the distance is too far to search for"
-    return _sides(expression, "distance", found[0], found[1], Slack(max(metres, 0) * _GENEROUS + 1), known)
+    return _sides(expression, "distance", found[0], found[1], Slack(max(meters, 0) * _GENEROUS + 1), known)
 
 
 def _relation(expression: n.Call, name: str, known: Mapping[str, n.Expression]) -> SpatialFilter | str | None:
@@ -291,7 +291,7 @@ def _side(expression: n.Expression, known: Mapping[str, n.Expression]) -> Operan
         return geometry_of(expression, known).shape
     except NotConstant:
         pass
-    plain, metres, degrees = isinstance(expression, n.VariableUse), 0.0, 0.0
+    plain, meters, degrees = isinstance(expression, n.VariableUse), 0.0, 0.0
     while (name := local_name(expression)) is not None:
         assert isinstance(expression, n.Call)
         if name in ("buffer", "metricBuffer"):
@@ -301,11 +301,11 @@ def _side(expression: n.Expression, known: Mapping[str, n.Expression]) -> Operan
                 size = find_unit(term_of(unit, known).value, Quantity.LENGTH).size if unit else 1.0
             except (NotConstant, UnreadableConstant, GeoError, IndexError):
                 return "the radius of its buffer is no constant length"
-            metres += max(radius * size, 0.0) * _GENEROUS + 1.0
+            meters += max(radius * size, 0.0) * _GENEROUS + 1.0
         elif name not in _WITHIN_BOX or not expression.arguments:
             return f"geof:{name} of a variable is not searched for"
         degrees += _ROUNDING_DEGREES
         expression = expression.arguments[0]
     if isinstance(expression, n.VariableUse):
-        return Operand(expression.name, plain, Slack(metres, degrees))
+        return Operand(expression.name, plain, Slack(meters, degrees))
     return "its geometries are neither constants nor variables"

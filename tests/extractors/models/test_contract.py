@@ -1,4 +1,4 @@
-"""What every model server must do: one suite for the stand-in's flavours and a real llama.cpp server."""
+"""What every model server must do: one suite for the stand-in's flavors and a real llama.cpp server."""
 
 from __future__ import annotations
 
@@ -94,11 +94,11 @@ def real() -> Iterator[str]:
         yield url
 
 
-FLAVOURS = ["tgi", "vllm", "sglang", "llamacpp", "openai", "somebody"]
+FLAVORS = ["tgi", "vllm", "sglang", "llamacpp", "openai", "somebody"]
 REAL = pytest.param("real", marks=pytest.mark.slow, id="a real llama.cpp")
 
 
-@pytest.fixture(params=[*FLAVOURS, REAL])
+@pytest.fixture(params=[*FLAVORS, REAL])
 def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     if request.param == "real":
         yield Server(request.getfixturevalue("real"), ServerKind.LLAMA_CPP)
@@ -119,7 +119,7 @@ async def model(server: Server) -> AsyncIterator[HttpModel]:
     await model.close()
 
 
-async def test_it_is_recognised_and_heeds_schemas(server: Server, model: HttpModel) -> None:
+async def test_it_is_recognized_and_heeds_schemas(server: Server, model: HttpModel) -> None:
     assert (await model.server()).kind is server.kind
     assert model.state().json()["schema"] == "honoured"
 

@@ -81,7 +81,7 @@ def test_what_tgi_rejects_is_refused_here_with_a_mend(node: Any, words: str) -> 
 
 
 @pytest.mark.parametrize(("node", "words"), WITHHELD, ids=str)
-def test_what_would_not_be_honoured_is_refused_too(node: Any, words: str) -> None:
+def test_what_would_not_be_honored_is_refused_too(node: Any, words: str) -> None:
     with pytest.raises(ModelRequestRefused, match=words):
         check_schema(whole(node))
 

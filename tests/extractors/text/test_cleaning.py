@@ -74,7 +74,7 @@ def test_english_full_of_foreign_names_passes(text: str) -> None:
         ("Бруклинский мост — один из старейших висячих мостов в США.", "ru"),
     ],
 )
-def test_other_languages_are_recognised_among_english_names(text: str, language: str) -> None:
+def test_other_languages_are_recognized_among_english_names(text: str, language: str) -> None:
     assert detect_language(text, expected=("en",)) == language
 
 

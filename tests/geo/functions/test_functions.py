@@ -116,10 +116,10 @@ def test_a_function_gives_what_the_specification_says(expression: str, expected:
 
 def test_measures_are_geodesic_and_in_the_unit_asked_for() -> None:
     here, there = shapely.Point(1, 1), shapely.LineString([(0, 0), (0, 1)])
-    metres = distance_m(here, there)
-    assert float(text(f"geof:distance({POINT}, {LINE}, uom:metre)")) == pytest.approx(metres)
-    assert float(text(f"geof:metricDistance({POINT}, {LINE})")) == pytest.approx(metres)
-    assert float(text(f"geof:distance({POINT}, {LINE}, unit:KiloM)")) == pytest.approx(metres / 1000)
+    meters = distance_m(here, there)
+    assert float(text(f"geof:distance({POINT}, {LINE}, uom:metre)")) == pytest.approx(meters)
+    assert float(text(f"geof:metricDistance({POINT}, {LINE})")) == pytest.approx(meters)
+    assert float(text(f"geof:distance({POINT}, {LINE}, unit:KiloM)")) == pytest.approx(meters / 1000)
     assert float(text(f"geof:length({LINE}, uom:metre)")) == pytest.approx(110_574.4, rel=1e-5)
     assert float(text(f"geof:metricLength({LINE})")) == pytest.approx(110_574.4, rel=1e-5)
     area = area_m2(shapely.box(0, 0, 2, 2))
@@ -131,7 +131,7 @@ def test_measures_are_geodesic_and_in_the_unit_asked_for() -> None:
     )
 
 
-def test_a_buffer_in_metres_is_one_in_metres() -> None:
+def test_a_buffer_in_meters_is_one_in_meters() -> None:
     for expression in (f"geof:buffer({POINT}, 1000, uom:metre)", f"geof:metricBuffer({POINT}, 1000.0)"):
         value = ask(expression)
         assert value is not None
@@ -338,9 +338,9 @@ def test_the_eight_tools_can_be_called_in_queries(expression: str, expected: str
     assert text(expression) == expected
 
 
-def test_the_distance_tool_gives_kilometres() -> None:
-    metres = float(text(f"geof:metricDistance({POINT}, {LINE})"))
-    assert float(text(f"ukgf:distance({LINE}, {POINT})")) == pytest.approx(metres / 1000)
+def test_the_distance_tool_gives_kilometers() -> None:
+    meters = float(text(f"geof:metricDistance({POINT}, {LINE})"))
+    assert float(text(f"ukgf:distance({LINE}, {POINT})")) == pytest.approx(meters / 1000)
 
 
 def test_a_tool_with_the_wrong_geometries_is_a_sparql_error() -> None:

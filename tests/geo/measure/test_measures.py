@@ -80,8 +80,8 @@ def _near(draw: st.DrawFn, x: float, y: float) -> shapely.Geometry:
 def test_what_is_near_is_never_taken_for_far(pair: tuple[shapely.Geometry, shapely.Geometry]) -> None:
     one, other = pair
     # A part in a hundred: so exactly are distances known.
-    metres = distance_m(one, other) * 1.01 + 0.1
-    assert may_be_near(one, numpy.array([other, other]), metres).all()
+    meters = distance_m(one, other) * 1.01 + 0.1
+    assert may_be_near(one, numpy.array([other, other]), meters).all()
 
 
 def test_what_is_clearly_further_is_excluded_by_its_shape_and_not_its_box() -> None:

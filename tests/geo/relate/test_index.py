@@ -150,7 +150,7 @@ def test_a_key_is_there_once_and_must_be_there_to_be_removed() -> None:
         FeatureIndex([("a", box(0, 0, 1, 1)), ("a", box(0, 0, 1, 1))])
 
 
-def test_a_tolerance_must_be_a_sensible_number_of_metres() -> None:
+def test_a_tolerance_must_be_a_sensible_number_of_meters() -> None:
     with pytest.raises(ArgumentError, match="Give meters"):
         FeatureIndex(tolerance_m=-1)
 
@@ -164,7 +164,7 @@ def test_the_nearest_features_are_those_that_measuring_all_of_them_finds(
     points: list[shapely.Point], middle: shapely.Point, count: int
 ) -> None:
     index = FeatureIndex(enumerate(points))
-    found = [metres for _, metres in index.nearest(middle, count)]
+    found = [meters for _, meters in index.nearest(middle, count)]
     assert found == pytest.approx(sorted(distance_m(middle, point) for point in points)[:count])
 
 

@@ -17,38 +17,38 @@ from geo.relate.rcc8 import CODES, RCC8
 from geo.relate.tolerance import relate_within
 
 # At this place .00001 degree is 1.1 m north and .84 m east.
-METRE = 1e-5
+METER = 1e-5
 A = shapely.box(-74.0, 40.70, -73.9, 40.75)
 Line = shapely.LineString
 CASES = [
-    ("a sliver of overlap", shapely.box(-73.9 - METRE, 40.70, -73.8, 40.75), RCC8.PO, RCC8.EC),
-    ("a sliver of gap", shapely.box(-73.9 + METRE, 40.70, -73.8, 40.75), RCC8.DC, RCC8.EC),
+    ("a sliver of overlap", shapely.box(-73.9 - METER, 40.70, -73.8, 40.75), RCC8.PO, RCC8.EC),
+    ("a sliver of gap", shapely.box(-73.9 + METER, 40.70, -73.8, 40.75), RCC8.DC, RCC8.EC),
     ("a real overlap", shapely.box(-73.91, 40.70, -73.8, 40.75), RCC8.PO, RCC8.PO),
     ("a real gap", shapely.box(-73.89, 40.70, -73.8, 40.75), RCC8.DC, RCC8.DC),
-    ("sticking out a little", shapely.box(-74.0 - METRE, 40.71, -73.95, 40.72), RCC8.PO, RCC8.TPPi),
-    ("inside, almost at the border", shapely.box(-74.0 + METRE, 40.71, -73.95, 40.72), RCC8.NTPPi, RCC8.TPPi),
+    ("sticking out a little", shapely.box(-74.0 - METER, 40.71, -73.95, 40.72), RCC8.PO, RCC8.TPPi),
+    ("inside, almost at the border", shapely.box(-74.0 + METER, 40.71, -73.95, 40.72), RCC8.NTPPi, RCC8.TPPi),
     ("well inside", shapely.box(-73.99, 40.71, -73.95, 40.72), RCC8.NTPPi, RCC8.NTPPi),
-    ("almost the same", translate(A, METRE, METRE), RCC8.PO, RCC8.EQ),
-    ("a little smaller", shapely.buffer(A, -METRE), RCC8.NTPPi, RCC8.EQ),
-    ("a point just outside", shapely.Point(-74.0 - METRE, 40.72), RCC8.DC, RCC8.EC),
-    ("a point just inside", shapely.Point(-74.0 + METRE, 40.72), RCC8.NTPPi, RCC8.EC),
+    ("almost the same", translate(A, METER, METER), RCC8.PO, RCC8.EQ),
+    ("a little smaller", shapely.buffer(A, -METER), RCC8.NTPPi, RCC8.EQ),
+    ("a point just outside", shapely.Point(-74.0 - METER, 40.72), RCC8.DC, RCC8.EC),
+    ("a point just inside", shapely.Point(-74.0 + METER, 40.72), RCC8.NTPPi, RCC8.EC),
     ("a point well inside", shapely.Point(-73.95, 40.72), RCC8.NTPPi, RCC8.NTPPi),
     (
         "a road on the border",
-        Line([(-74.0 - METRE, 40.7), (-74.0 + METRE, 40.75)]),
+        Line([(-74.0 - METER, 40.7), (-74.0 + METER, 40.75)]),
         RCC8.PO,
         RCC8.EC,
     ),
     (
         "a road ending outside",
-        Line([(-73.95, 40.72), (-73.9 + METRE, 40.72)]),
+        Line([(-73.95, 40.72), (-73.9 + METER, 40.72)]),
         RCC8.PO,
         RCC8.TPPi,
     ),
     ("a road across", Line([(-73.95, 40.72), (-73.8, 40.72)]), RCC8.PO, RCC8.PO),
     (
         "a road ending before",
-        Line([(-73.9 + METRE, 40.72), (-73.8, 40.72)]),
+        Line([(-73.9 + METER, 40.72), (-73.8, 40.72)]),
         RCC8.DC,
         RCC8.EC,
     ),
@@ -68,23 +68,23 @@ LINE = Line([(-74.0, 40.7), (-73.9, 40.7)])
 LINES = [
     (
         "the same, a little off",
-        Line([(-74.0, 40.7 + METRE), (-73.9, 40.7 - METRE)]),
+        Line([(-74.0, 40.7 + METER), (-73.9, 40.7 - METER)]),
         RCC8.EQ,
     ),
     (
         "starting just beside the end",
-        Line([(-73.9 + METRE, 40.7), (-73.8, 40.8)]),
+        Line([(-73.9 + METER, 40.7), (-73.8, 40.8)]),
         RCC8.EC,
     ),
     (
         "starting just before the end",
-        Line([(-73.9 - METRE, 40.7 - METRE), (-73.8, 40.8)]),
+        Line([(-73.9 - METER, 40.7 - METER), (-73.8, 40.8)]),
         RCC8.EC,
     ),
     ("a line that crosses", Line([(-73.95, 40.6), (-73.95, 40.8)]), RCC8.PO),
-    ("a part, beside", Line([(-73.99, 40.7 + METRE), (-73.95, 40.7 + METRE)]), RCC8.NTPPi),
-    ("a point just beside the line", shapely.Point(-73.95, 40.7 + METRE), RCC8.NTPPi),
-    ("a point just beside the end", shapely.Point(-73.9, 40.7 + METRE), RCC8.EC),
+    ("a part, beside", Line([(-73.99, 40.7 + METER), (-73.95, 40.7 + METER)]), RCC8.NTPPi),
+    ("a point just beside the line", shapely.Point(-73.95, 40.7 + METER), RCC8.NTPPi),
+    ("a point just beside the end", shapely.Point(-73.9, 40.7 + METER), RCC8.EC),
     ("a point far from the line", shapely.Point(-73.95, 40.8), RCC8.DC),
 ]
 
@@ -98,7 +98,7 @@ def test_lines_and_points_meet_lines_within_the_tolerance(
 
 
 def test_two_points_within_the_tolerance_are_one_place() -> None:
-    a, b = shapely.Point(-74, 40.7), shapely.Point(-74, 40.7 + METRE)
+    a, b = shapely.Point(-74, 40.7), shapely.Point(-74, 40.7 + METER)
     assert relate_within(a, b, 0).rcc8 is RCC8.DC
     assert relate_within(a, b, 2).rcc8 is RCC8.EQ
 
@@ -117,13 +117,13 @@ def test_a_jittered_grid_of_cells_keeps_its_borders(noise: list[float]) -> None:
         corners = numpy.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * 0.01 + [cell % 4 * 0.01, cell // 4 * 0.01]
         cells.append((cell, shapely.Polygon(corners + jitter[cell] + [-74, 40.7])))
     relations = {(a, b): relation for a, b, relation in FeatureIndex(cells, tolerance_m=0.01).relate_all()}
-    neighbours = {
+    neighbors = {
         (a, b)
         for a in range(8)
         for b in range(a + 1, 8)
         if abs(a % 4 - b % 4) <= 1 and abs(a // 4 - b // 4) <= 1
     }
-    assert set(relations) == neighbours
+    assert set(relations) == neighbors
     assert set(relations.values()) == {RCC8.EC}
 
 
@@ -141,8 +141,8 @@ def layer(name: str) -> tuple[numpy.ndarray, list[str]]:
     return array, [feature["properties"]["name"] for feature in features]
 
 
-def test_new_york_neighbourhoods_overlap_no_borough_but_at_marble_hill() -> None:
-    """Marble Hill is Manhattan's by law, its neighbourhood mostly in the Bronx: a person sees an overlap."""
+def test_new_york_neighborhoods_overlap_no_borough_but_at_marble_hill() -> None:
+    """Marble Hill is Manhattan's by law, its neighborhood mostly in the Bronx: a person sees an overlap."""
     boroughs, borough_names = layer("borough")
     areas, names = layer("neighborhood_tabulation_area")
     left, right = box_pairs(shapely.STRtree(boroughs), areas, 1.0)

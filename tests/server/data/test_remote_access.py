@@ -20,7 +20,7 @@ from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
 from sparql.model.errors import FetchFailed, FetchRefused
-from sparql.protocol.federation import localise, remote_parts, values_of
+from sparql.protocol.federation import localize, remote_parts, values_of
 from tests.server.conftest import RecordedModel, select
 
 ROWS = {
@@ -229,7 +229,7 @@ class Recorded:
 
 
 async def run(query: str, sources: Recorded) -> list[dict[str, str | None]]:
-    found = Store().query((await localise(query, sources)).text)
+    found = Store().query((await localize(query, sources)).text)
     assert isinstance(found, QuerySolutions)
     names = [variable.value for variable in found.variables]
     return [{name: None if row[name] is None else row[name].value for name in names} for row in found]
@@ -249,7 +249,7 @@ async def test_a_service_gives_its_solutions_joined():
     assert endpoint == "http://e/far"
     Store().query(asked)
     assert "FILTER(?n != '}')" in asked
-    text = (await localise(query, sources)).text
+    text = (await localize(query, sources)).text
     assert text.count("\n") >= query.count("\n")
 
 
@@ -266,7 +266,7 @@ async def test_silent_goes_on_without_a_host_that_fails_or_is_refused():
         await run(query.replace("SILENT", ""), failing)
     refused = Recorded(error=FetchRefused("http://e/far", "no"))
     assert await run(query, refused) == [{"x": "1"}]
-    assert "<http://e/far> is not fetched: no" in (await localise(query, refused)).passed_over[0]
+    assert "<http://e/far> is not fetched: no" in (await localize(query, refused)).passed_over[0]
     with pytest.raises(FetchRefused):
         await run(query.replace("SILENT", ""), refused)
 

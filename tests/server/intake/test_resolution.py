@@ -135,7 +135,7 @@ async def test_the_same_words_far_away_are_another_place(client: httpx.AsyncClie
     assert there["rejected"] == there["warnings"] == []
 
 
-async def test_a_misspelt_name_is_linked_where_its_class_and_place_fit(
+async def test_a_misspelled_name_is_linked_where_its_class_and_place_fit(
     client: httpx.AsyncClient, model: RecordedModel
 ):
     await load(client, CITY)

@@ -1,4 +1,4 @@
-"""Materialised inference over HTTP and the command line: shapes see it, it goes with what it follows from."""
+"""Materialized inference over HTTP and the command line: shapes see it, it goes with what it follows from."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ ex:within a owl:ObjectProperty , owl:TransitiveProperty ; rdfs:label "within" ;
 """
 SHAPES = """
 @prefix sh: <http://www.w3.org/ns/shacl#> . @prefix ex: <http://example.org/> .
-ex:OneNeighbour a sh:NodeShape ; sh:targetSubjectsOf ex:beside ;
-    sh:property [ sh:path ex:beside ; sh:maxCount 1 ; sh:message "two neighbours" ] .
+ex:OneNeighbor a sh:NodeShape ; sh:targetSubjectsOf ex:beside ;
+    sh:property [ sh:path ex:beside ; sh:maxCount 1 ; sh:message "two neighbors" ] .
 """
 
 
@@ -105,7 +105,7 @@ async def test_shapes_judge_a_change_with_what_follows_from_it(client: httpx.Asy
     assert (await update(client, "INSERT DATA { ex:a ex:beside ex:b }")).is_success
     refused = await update(client, "INSERT DATA { ex:c ex:beside ex:b }")
     assert refused.status_code == 422
-    assert "two neighbours" in refused.text
+    assert "two neighbors" in refused.text
     assert await names(client, "ex:b ex:beside ?x") == ["a"]
 
 

@@ -69,6 +69,12 @@ def test_a_shape_that_asks_something_of_known_terms_is_fine(tmp_path: Path) -> N
     assert lint(tmp_path, 's:S sh:targetClass :Park ; sh:path :in ; sh:minCount 1 ; sh:message "In?" .') == ()
 
 
+def test_a_shape_that_is_a_class_by_a_subclass_of_rdfs_class_runs(tmp_path: Path) -> None:
+    kind = "s:Kind <http://www.w3.org/2000/01/rdf-schema#subClassOf> "
+    shape = " s:S a s:Kind , sh:NodeShape ; sh:property [ sh:path :in ; sh:minCount 1 ; sh:message 'In?' ] ."
+    assert lint(tmp_path, f"{kind} <http://www.w3.org/2000/01/rdf-schema#Class> .{shape}") == ()
+
+
 def test_the_shipped_shapes_have_no_findings() -> None:
     assert lint_shapes(load_shapes(ROOT / "shapes"), Schema.load(ROOT / "ontology"), "contradictions") == ()
 

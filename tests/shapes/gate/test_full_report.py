@@ -1,4 +1,4 @@
-"""The report on a store on the disk, portion by portion, says what one judgement of everything says."""
+"""The report on a store on the disk, portion by portion, says what one judgment of everything says."""
 
 from pathlib import Path
 from random import Random

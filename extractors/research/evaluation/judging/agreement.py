@@ -9,7 +9,7 @@ from statistics import StatisticsError, correlation
 from typing import Any
 
 from extractors.research.evaluation.estimates import Estimate, estimate_json, ratio
-from extractors.research.evaluation.judging.items import Judgement
+from extractors.research.evaluation.judging.items import Judgment
 
 __all__ = ["Agreement", "Summary", "agreement", "majority", "spearman", "summary"]
 
@@ -67,10 +67,10 @@ class Agreement:
         }
 
 
-def majority(judgements: Iterable[Judgement], judge: str = "majority") -> list[Judgement]:
-    """What most judges hold of each item; a tie is no judgement. The confidence is the share of votes."""
-    votes: dict[str, list[Judgement]] = defaultdict(list)
-    for one in judgements:
+def majority(judgments: Iterable[Judgment], judge: str = "majority") -> list[Judgment]:
+    """What most judges hold of each item; a tie is no judgment. The confidence is the share of votes."""
+    votes: dict[str, list[Judgment]] = defaultdict(list)
+    for one in judgments:
         votes[one.item.identifier].append(one)
     found = []
     for held in votes.values():
@@ -78,23 +78,23 @@ def majority(judgements: Iterable[Judgement], judge: str = "majority") -> list[J
         if 2 * true != len(held):
             verdict = 2 * true > len(held)
             share = (true if verdict else len(held) - true) / len(held)
-            found.append(Judgement(held[0].item, verdict, judge, share))
+            found.append(Judgment(held[0].item, verdict, judge, share))
     return found
 
 
-def summary(judge: str, judgements: Sequence[Judgement], *, seed: int = 0) -> Summary:
+def summary(judge: str, judgments: Sequence[Judgment], *, seed: int = 0) -> Summary:
     """Count true and false; the interval draws groups anew, since claims of one text hang together."""
     groups: dict[str, list[bool]] = defaultdict(list)
-    for one in judgements:
+    for one in judgments:
         groups[one.item.group].append(one.verdict)
     true = sum(map(sum, groups.values()))
     precision = None
     if groups:
         precision = ratio([sum(v) for v in groups.values()], [len(v) for v in groups.values()], seed=seed)
-    return Summary(judge, len(judgements), true, len(judgements) - true, len(groups), precision)
+    return Summary(judge, len(judgments), true, len(judgments) - true, len(groups), precision)
 
 
-def agreement(one: Sequence[Judgement], other: Sequence[Judgement]) -> Agreement:
+def agreement(one: Sequence[Judgment], other: Sequence[Judgment]) -> Agreement:
     """Compare two judges on the items that both have judged."""
     first = {found.item.identifier: found for found in one}
     second = {found.item.identifier: found for found in other}

@@ -12,7 +12,7 @@ from typing import Final
 
 from extractors.errors import EvaluationError
 
-__all__ = ["COLUMNS", "Item", "Judgement", "items_of", "read_judgements", "write_table"]
+__all__ = ["COLUMNS", "Item", "Judgment", "items_of", "read_judgments", "write_table"]
 
 COLUMNS: Final = (
     "id", "group", "context", "subject", "relation", "object", "quote", "judgement", "confidence", "judge",
@@ -42,7 +42,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Judgment:
     """Whether an item is true, in somebody's eyes; `confidence` from 0 to 1 where it was given."""
 
     item: Item
@@ -51,9 +51,9 @@ class Judgement:
     confidence: float | None = None
 
 
-def write_table(file: Path, items: Iterable[Item], judgements: Iterable[Judgement] = ()) -> None:
-    """Write the items as CSV, a line each, with the judgements there are."""
-    known = {one.item.identifier: one for one in judgements}
+def write_table(file: Path, items: Iterable[Item], judgments: Iterable[Judgment] = ()) -> None:
+    """Write the items as CSV, a line each, with the judgments there are."""
+    known = {one.item.identifier: one for one in judgments}
     with file.open("w", encoding="utf-8-sig", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(COLUMNS)
@@ -79,14 +79,14 @@ def _meant(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-def read_judgements(file: Path) -> list[Judgement]:
-    """What was judged in a table; lines without a judgement are left out.
+def read_judgments(file: Path) -> list[Judgment]:
+    """What was judged in a table; lines without a judgment are left out.
 
     The judge is the file's name where the column is empty. Raises EvaluationError with the line that cannot
     be read.
     """
     return [
-        Judgement(item, verdict, row["judge"].strip() or file.stem, confidence)
+        Judgment(item, verdict, row["judge"].strip() or file.stem, confidence)
         for number, row, item in _rows(file)
         if (verdict := _verdict(file, number, row["judgement"])) is not None
         for confidence in [_confidence(file, number, row["confidence"])]

@@ -12,7 +12,7 @@ from extractors.errors import EvaluationError, ModelError, ModelTimeout, ModelUn
 from extractors.models.chat import ChatModel, Reply
 from extractors.prompting.prompt import load_prompt
 from extractors.readers.costs import Cost
-from extractors.research.evaluation.judging.items import Item, Judgement
+from extractors.research.evaluation.judging.items import Item, Judgment
 
 __all__ = ["JudgeModel", "Judged"]
 
@@ -30,9 +30,9 @@ _REPEAT_TEMPERATURE: Final = 0.7
 
 @dataclass(frozen=True)
 class Judged:
-    """A model's judgements, how many claims it gave no usable verdict on, and what all of it cost."""
+    """A model's judgments, how many claims it gave no usable verdict on, and what all of it cost."""
 
-    judgements: tuple[Judgement, ...]
+    judgments: tuple[Judgment, ...]
     failed: int
     cost: Cost
 
@@ -51,7 +51,7 @@ class JudgeModel:
         self, items: Sequence[Item], *, tell: Callable[[int, int], None] = lambda done, of: None
     ) -> Judged:
         """Judge every item. Raises `ModelUnavailable` and `ModelTimeout`."""
-        judgements, failed, cost = [], 0, Cost()
+        judgments, failed, cost = [], 0, Cost()
         for number, item in enumerate(items):
             tell(number, len(items))
             replies = [await self._ask(item) for _ in range(self._repeats)]
@@ -59,9 +59,9 @@ class JudgeModel:
             cost = sum((_cost(reply) for reply in replies if reply is not None), cost)
             found = _decided(item, votes, self._model.name)
             failed += found is None
-            judgements += [found] if found is not None else []
+            judgments += [found] if found is not None else []
         tell(len(items), len(items))
-        return Judged(tuple(judgements), failed, cost)
+        return Judged(tuple(judgments), failed, cost)
 
     async def _ask(self, item: Item) -> Reply | None:
         values = {
@@ -94,14 +94,14 @@ def _vote(reply: Reply) -> tuple[bool, float] | None:
     return verdict == "true", min(1.0, max(0.0, confidence / 100))
 
 
-def _decided(item: Item, votes: Sequence[tuple[bool, float]], judge: str) -> Judgement | None:
+def _decided(item: Item, votes: Sequence[tuple[bool, float]], judge: str) -> Judgment | None:
     """What most votes say, with their mean confidence times their share; None without a majority."""
     true = [sure for verdict, sure in votes if verdict]
     false = [sure for verdict, sure in votes if not verdict]
     if len(true) == len(false):
         return None
     most = max(true, false, key=len)
-    return Judgement(item, most is true, judge, sum(most) / len(votes))
+    return Judgment(item, most is true, judge, sum(most) / len(votes))
 
 
 def _cost(reply: Reply) -> Cost:

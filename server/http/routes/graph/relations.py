@@ -80,7 +80,7 @@ def _computed(a: "BaseGeometry | None", b: "BaseGeometry | None", tolerance_m: f
     if a is None or b is None:
         names = ("rcc8", "rcc5", "simple_features", "relate", "tolerance_m", "distance_m", "distance_km")
         return {"computed": False, **_of_five(None), **dict.fromkeys(names)}
-    relation, metres = relate_within(a, b, tolerance_m), distance_m(a, b)
+    relation, meters = relate_within(a, b, tolerance_m), distance_m(a, b)
     return {
         "computed": True,
         **_of_five(relation.rcc5),
@@ -89,8 +89,8 @@ def _computed(a: "BaseGeometry | None", b: "BaseGeometry | None", tolerance_m: f
         "simple_features": list(simple_features(a, b)),
         "relate": relation.matrix,
         "tolerance_m": relation.tolerance_m,
-        "distance_m": metres,
-        "distance_km": metres / 1000,
+        "distance_m": meters,
+        "distance_km": meters / 1000,
     }
 
 

@@ -45,7 +45,7 @@ async def test_without_a_schema_text_comes_back_as_it_is(server: StandIn, model:
     assert "response_format" not in server.requests[0]
 
 
-async def test_tgi_is_recognised_once_and_by_its_info_page(server: StandIn, model: HttpModel) -> None:
+async def test_tgi_is_recognized_once_and_by_its_info_page(server: StandIn, model: HttpModel) -> None:
     await model.complete(ASK, schema=SCHEMA, max_tokens=50)
     await model.complete(ASK, schema=SCHEMA, max_tokens=50)
     assert (await model.server()).kind is ServerKind.TGI
@@ -53,7 +53,7 @@ async def test_tgi_is_recognised_once_and_by_its_info_page(server: StandIn, mode
 
 
 @pytest.mark.parametrize("kind", ["vllm", "sglang", "llamacpp"])
-async def test_its_relatives_are_recognised_by_who_owns_the_models(
+async def test_its_relatives_are_recognized_by_who_owns_the_models(
     server: StandIn, model: HttpModel, kind: str
 ) -> None:
     server.kind = kind
@@ -152,7 +152,7 @@ async def test_one_text_does_not_wait_for_all_the_texts_of_a_job(server: StandIn
     await model.close()
 
 
-async def test_after_a_restart_as_another_the_server_is_recognised_again() -> None:
+async def test_after_a_restart_as_another_the_server_is_recognized_again() -> None:
     port = free_port()
     model = HttpModel(f"http://127.0.0.1:{port}", retry=RetryPolicy(attempts=1), timeouts=PATIENT)
     with running(StandIn(), port) as first:

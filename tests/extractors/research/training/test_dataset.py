@@ -11,13 +11,13 @@ from extractors.prompting.form import NONE, Field, read_answer
 from extractors.research.training.dataset import Example, Mixture, build, fingerprint
 from extractors.research.training.fields import Asked, TopicFields, read_names
 from extractors.research.training.rows import rows_of
-from extractors.research.training.text2kgbench import LabelledSentence, Topic
+from extractors.research.training.text2kgbench import LabeledSentence, Topic
 
 FILM = Topic(
     "film",
     (Field("director", "film", "human"), Field("publication date", "film"), Field("genre", "film")),
     tuple(
-        LabelledSentence(
+        LabeledSentence(
             f"Night Train {number} was directed by Jerzy Kawa.",
             {"director": ((f"Night Train {number}", "Jerzy Kawa"),)},
             frozenset({"genre"}),

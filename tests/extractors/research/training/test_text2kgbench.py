@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from extractors.prompting.form import Field
-from extractors.research.training.text2kgbench import LabelledSentence, read_topic, read_topics
+from extractors.research.training.text2kgbench import LabeledSentence, read_topic, read_topics
 
 ONTOLOGY = {
     "id": "ont_1_film",
@@ -25,7 +25,7 @@ def row(sentence: str, subject: str, relation: str, value: str) -> dict[str, str
     return {"id": "x", "sent": sentence, "sub_label": subject, "rel_label": relation, "obj_label": value}
 
 
-def sentences(folder: Path, *rows: dict[str, str]) -> dict[str, LabelledSentence]:
+def sentences(folder: Path, *rows: dict[str, str]) -> dict[str, LabeledSentence]:
     ontology, path = folder / "1_film_ontology.json", folder / "rows.jsonl"
     ontology.write_text(json.dumps(ONTOLOGY), encoding="utf-8")
     path.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")

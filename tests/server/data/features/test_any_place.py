@@ -153,10 +153,10 @@ def test_an_extent_is_compared_with_the_parsed_geometry(tmp_path: Path, wkt: str
     )
     told = _run(tmp_path, "load", file, code=0 if inside else 1, URBANKG_EXTENT=NEW_YORK)
     assert ("not within the extent" in " ".join(told.split())) is not inside
-    assert bool(_graph(tmp_path) & {_labelled()}) is inside
+    assert bool(_graph(tmp_path) & {_labeled()}) is inside
 
 
-def _labelled() -> Triple:
+def _labeled() -> Triple:
     return Triple(NamedNode("http://example.org/p"), RDFS.label, Literal("Elm Hall"))
 
 

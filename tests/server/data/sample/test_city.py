@@ -94,14 +94,14 @@ def test_every_term_of_the_domain_is_in_the_ontology(
 
 
 def test_identifiers_and_names_are_unique(city: list[Triple]) -> None:
-    labelled = Counter(triple.subject for triple in city if triple.predicate == LABEL)
+    labeled = Counter(triple.subject for triple in city if triple.predicate == LABEL)
     names = Counter(
         triple.object.value.casefold()
         for triple in city
         if triple.predicate in (LABEL, ALIAS) and isinstance(triple.object, Literal)
     )
     geometries = Counter(triple.object for triple in city if triple.predicate == HAS_GEOMETRY)
-    assert [iri for iri, count in labelled.items() if count > 1] == []
+    assert [iri for iri, count in labeled.items() if count > 1] == []
     assert [name for name, count in names.items() if count > 1] == []
     assert [iri for iri, count in geometries.items() if count > 1] == []
 
@@ -138,7 +138,7 @@ def test_neighbors_touch_and_never_overlap(
     assert city.equals(shapely.union_all(boroughs))
 
 
-def test_several_museums_of_manhattan_are_within_three_kilometres_of_columbia(
+def test_several_museums_of_manhattan_are_within_three_kilometers_of_columbia(
     shapes: dict[str, shapely.Geometry], classes: dict[str, str]
 ) -> None:
     columbia, manhattan = shapes[BASE + "columbia-university"], shapes[BASE + "borough-manhattan"]

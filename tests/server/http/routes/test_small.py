@@ -46,7 +46,7 @@ async def test_two_geometries_are_related(client: httpx.AsyncClient, a: str, b: 
     assert (answer["distance_m"] > 0) == (rcc8 == "DC")
 
 
-async def test_distance_is_geodesic_in_metres(client: httpx.AsyncClient):
+async def test_distance_is_geodesic_in_meters(client: httpx.AsyncClient):
     answer = (await client.post("/relations", json={"a": "POINT(0 0)", "b": "POINT(0 1)"})).json()
     assert answer["distance_m"] == pytest.approx(110_574, rel=1e-3)
 

@@ -10,9 +10,9 @@ from extractors.errors import EvaluationError, ModelReplyError
 from extractors.research.evaluation.judging.agreement import agreement, majority, spearman, summary
 from extractors.research.evaluation.judging.items import (
     Item,
-    Judgement,
+    Judgment,
     items_of,
-    read_judgements,
+    read_judgments,
     write_table,
 )
 from extractors.research.evaluation.judging.judge_model import JudgeModel
@@ -26,8 +26,8 @@ def item(group: str, thing: str = "1921") -> Item:
     return Item(group, TEXT, "Old Mill", "opened", thing, quote="opened in 1921")
 
 
-def judged(judge: str, *verdicts: bool) -> list[Judgement]:
-    return [Judgement(item(f"text-{n // 2}", str(n)), verdict, judge) for n, verdict in enumerate(verdicts)]
+def judged(judge: str, *verdicts: bool) -> list[Judgment]:
+    return [Judgment(item(f"text-{n // 2}", str(n)), verdict, judge) for n, verdict in enumerate(verdicts)]
 
 
 def vote(verdict: str, confidence: int) -> object:
@@ -37,17 +37,17 @@ def vote(verdict: str, confidence: int) -> object:
 def test_a_table_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     items = [item("a"), item("b"), item("c")]
     table = tmp_path / "judge.csv"
-    held = [Judgement(items[0], True, "Ada", 0.9), Judgement(items[2], False, "Ada")]
+    held = [Judgment(items[0], True, "Ada", 0.9), Judgment(items[2], False, "Ada")]
     write_table(table, items, held)
     assert items_of(table) == items
-    assert read_judgements(table) == held
+    assert read_judgments(table) == held
 
 
 def test_a_table_that_a_spreadsheet_saved_with_semicolons_is_read(tmp_path: Path) -> None:
     table = tmp_path / "Ben.csv"
     head = "id;group;context;subject;relation;object;quote;judgement;confidence;judge"
     table.write_text(f"{head}\nx;a;text;s;r;o;q;Yes;0,5;\nx;a;text;s;r;p;q;?;;\n", encoding="utf-8-sig")
-    (found,) = read_judgements(table)
+    (found,) = read_judgments(table)
     assert (found.verdict, found.confidence, found.judge) == (True, 0.5, "Ben")
 
 
@@ -58,18 +58,18 @@ def test_a_table_that_a_spreadsheet_saved_with_semicolons_is_read(tmp_path: Path
         ("x,a,t,s,r,o,q,true,2,", "line 2: '2' is no confidence"),
     ],
 )
-def test_a_judgement_that_is_none_is_told_with_its_line(tmp_path: Path, row: str, told: str) -> None:
+def test_a_judgment_that_is_none_is_told_with_its_line(tmp_path: Path, row: str, told: str) -> None:
     table = tmp_path / "judge.csv"
     table.write_text(f"id,group,context,subject,relation,object,quote,judgement,confidence,judge\n{row}\n")
     with pytest.raises(EvaluationError) as raised:
-        read_judgements(table)
+        read_judgments(table)
     assert told in str(raised.value)
     table.write_text("id,group\n")
     with pytest.raises(EvaluationError, match="has no column 'context'"):
-        read_judgements(table)
+        read_judgments(table)
 
 
-def test_most_judges_decide_and_a_tie_is_no_judgement() -> None:
+def test_most_judges_decide_and_a_tie_is_no_judgment() -> None:
     three = [*judged("a", True, True), *judged("b", True, False), *judged("c", False, True)]
     assert [(one.verdict, one.confidence) for one in majority(three)] == [(True, 2 / 3)] * 2
     assert majority([*judged("a", True), *judged("b", False)]) == []
@@ -99,7 +99,7 @@ def test_rank_correlation_gives_ties_their_mean_rank() -> None:
 async def test_a_model_judges_several_times_and_most_count() -> None:
     model = ScriptedModel(vote("true", 90), vote("false", 60), vote("true", 70), ModelReplyError("?", "?"))
     done = await JudgeModel(model, repeats=3).judge([item("a"), item("b")])
-    (found,) = done.judgements
+    (found,) = done.judgments
     assert (found.verdict, found.judge) == (True, "scripted")
     assert found.confidence == pytest.approx((0.9 + 0.7) / 3)
     assert done.failed == 1
@@ -142,10 +142,10 @@ def test_the_page_is_whole_and_no_text_can_break_out_of_it(tmp_path: Path) -> No
 def test_no_cell_is_a_formula_and_each_is_read_back_as_it_was(tmp_path: Path, text: str):
     table = tmp_path / "judge.csv"
     item = Item(text, text, text, text, text, text)
-    write_table(table, [item], [Judgement(item, True, text or "somebody")])
+    write_table(table, [item], [Judgment(item, True, text or "somebody")])
     with table.open(encoding="utf-8-sig", newline="") as stream:
         (_, row) = csv.reader(stream)
     assert not [cell for cell in row if cell[:1] in tuple("=+-@\t\r\n\uff1d")]
     assert items_of(table) == [item]
-    (found,) = read_judgements(table)
+    (found,) = read_judgments(table)
     assert found.judge == (text or "somebody").strip()
