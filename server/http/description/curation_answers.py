@@ -88,9 +88,10 @@ class ShownReviewItem(ReadReviewItem):
 
 
 class ReviewItems(Page):
-    """A page of review items, the newest first."""
+    """A page of review items, the newest first; `notes` says what is odd about the filter."""
 
     items: list[ReadReviewItem]
+    notes: list[str]
 
 
 class Facet(Answer):
