@@ -7,12 +7,11 @@ person rejected is not queued again from any source: such repetitions are only c
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from curation.review_facets import Cause, causes, classes, confidences, item_of
+from curation.review_columns import item_of
 from curation.review_item import (
     PREFIX,
     Comment,
@@ -25,6 +24,7 @@ from curation.review_item import (
     violation_quads,
 )
 from curation.review_item import quad as review_quad
+from curation.review_search import ReviewFilter, ReviewSearch
 from shapes.errors import ReviewItemUnknown
 from sparql.model.change import Rejection, Verdict, Violation
 from sparql.model.source import Term
@@ -35,37 +35,13 @@ from sparql.provenance.evidence import EvidenceReader, first, support_of
 from sparql.provenance.records import Run, Support
 
 
-@dataclass(frozen=True)
-class ReviewFilter:
-    """Which items; all given parts must match. `text` is searched in names, quotes and reasons.
-
-    `class_` is a class of the statement's subject, in the graph or by the statement itself. An item without
-    a confidence is outside of any bounds of it. `group` identifies a cause (`curation.review_facets`).
-    """
-
-    state: State | None = State.OPEN
-    document: NamedNode | None = None
-    shape: NamedNode | None = None
-    predicate: NamedNode | None = None
-    entity: NamedNode | None = None
-    text: str | None = None
-    severity: NamedNode | None = None
-    component: NamedNode | None = None
-    source: str | None = None
-    class_: NamedNode | None = None
-    group: str | None = None
-    min_confidence: float | None = None
-    max_confidence: float | None = None
-    assignee: str | None = None
-    """The person, or "" for items that are assigned to nobody."""
-
-
 class ReviewQueue:
     """Reads the review graph of a store, and computes what a verdict changes in it."""
 
     def __init__(self, store: TripleStore) -> None:
         self._store = store
         self._evidence = EvidenceReader(store)
+        self.search = ReviewSearch(store)
 
     # What a verdict adds and deletes. Both are called with the writer's lock held, before the commit.
 
@@ -174,44 +150,11 @@ class ReviewQueue:
 
     def find(self, wanted: ReviewFilter) -> list[NamedNode]:
         """The items that match a filter, newest first."""
-        found = self._subjects(UKG.status, wanted.state.node if wanted.state else None)
-        narrowing = (
-            (PROV.wasDerivedFrom, wanted.document),
-            (UKG.predicate, wanted.predicate),
-            (DCTERMS.source, None if wanted.source is None else Literal(wanted.source)),
-            (UKG.assignee, Literal(wanted.assignee) if wanted.assignee else None),
-        )
-        for predicate, value in narrowing:
-            if value is not None:
-                found &= self._subjects(predicate, value)
-        if wanted.entity is not None:
-            found &= self.about(wanted.entity)
-        if wanted.assignee == "":
-            found -= self._subjects(UKG.assignee, None)
-        of_violations = (
-            (SH.sourceShape, wanted.shape),
-            (SH.resultSeverity, wanted.severity),
-            (SH.sourceConstraintComponent, wanted.component),
-        )
-        for predicate, value in of_violations:
-            if value is not None:
-                found &= {item_of(result) for result in self._subjects(predicate, value)}
-        if wanted.group is not None:
-            found &= causes(self._store, found).get(wanted.group, Cause()).items
-        if wanted.class_ is not None:
-            found = {item for item in found if wanted.class_ in classes(self._store, item)}
-        low, high = wanted.min_confidence, wanted.max_confidence
-        if low is not None or high is not None:
-            sure = confidences(self._store, found)
-            found = {i for i, value in sure.items() if (low or 0) <= value <= (1 if high is None else high)}
-        if wanted.text:
-            found = {item for item in found if self._mentions(item, wanted.text.casefold())}
-        dated = sorted(((self._text(item, DCTERMS.created), item.value) for item in found), reverse=True)
-        return [NamedNode(name) for _, name in dated]
+        return self.search.find(wanted)
 
     def about(self, entity: NamedNode | BlankNode) -> set[NamedNode]:
         """The items whose statement has an entity as subject or object."""
-        return self._subjects(UKG.subject, entity) | self._subjects(UKG.object, entity)
+        return self.search.about(entity)
 
     def with_violations_about(self, node: NamedNode | BlankNode) -> set[NamedNode]:
         """The items with a violation about a node: as its focus, or as the offending value."""
@@ -221,10 +164,6 @@ class ReviewQueue:
     def of_document(self, document: NamedNode) -> set[NamedNode]:
         """The items from a document."""
         return self._subjects(PROV.wasDerivedFrom, document)
-
-    def count(self, wanted: ReviewFilter | None = None) -> int:
-        """How many items match a filter; without one, how many are open."""
-        return len(self.find(wanted or ReviewFilter()))
 
     def items(self, iris: Iterable[NamedNode]) -> Iterator[ReviewItem]:
         """Those of these items that still exist: a withdrawn document takes its items with it."""
@@ -333,21 +272,6 @@ class ReviewQueue:
         """Whether an item waits although its statement is in the graph; such an item stays until decided."""
         severities = {quad.object for quad in self.reasons_of(item) if quad.predicate == SH.resultSeverity}
         return SH.Warning in severities
-
-    def _mentions(self, item: NamedNode, text: str) -> bool:
-        found = self.get(item)
-        candidates: Iterable[str | None] = (
-            found.support.quote,
-            found.support.reply,
-            found.subject_name,
-            found.object_name,
-            found.source,
-            found.triple.subject.value if isinstance(found.triple.subject, NamedNode) else None,
-            found.triple.predicate.value,
-            found.triple.object.value if isinstance(found.triple.object, NamedNode | Literal) else None,
-            *(violation.message for violation in found.violations),
-        )
-        return any(text in words.casefold() for words in candidates if words)
 
     def _subjects(self, predicate: NamedNode, value: Term | None) -> set[NamedNode]:
         quads = self._store.match_quads(None, predicate, value, REVIEW)

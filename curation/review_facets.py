@@ -2,18 +2,20 @@
 
 A cause is the shape, constraint component and path of a violation, or the component and the statement's
 property where no shape refused it. An item is in the group of each of its causes. Everything is read by
-property over the review graph, not item by item.
+property (`curation.review_columns`), not item by item.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import chain
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode
 
+from curation.review_columns import ReviewColumns, item_of
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import DCTERMS, DEFAULT, PROV, RDF, REVIEW, SH, UKG
+from sparql.model.vocabulary import DCTERMS, DEFAULT, PROV, RDF, SH, UKG
 from sparql.provenance.records import digest
 
 _OF_ITEMS = {
@@ -43,12 +45,9 @@ class Cause:
     items: set[NamedNode] = field(default_factory=set)
 
 
-def item_of(result: NamedNode) -> NamedNode:
-    """The item that a violation belongs to."""
-    return NamedNode(result.value.rpartition("/")[0])
-
-
-def facets(store: TripleStore, items: Collection[NamedNode]) -> dict[str, Counter[Term | str]]:
+def facets(
+    columns: ReviewColumns, graph: TripleStore, items: Collection[NamedNode]
+) -> dict[str, Counter[Term | str]]:
     """For each facet its values, each with the number of these items that have it.
 
     The facets are those of `_OF_ITEMS` and `_OF_VIOLATIONS`, `class`, and `confidence` in tenths ("0.9" holds
@@ -57,29 +56,32 @@ def facets(store: TripleStore, items: Collection[NamedNode]) -> dict[str, Counte
     chosen = frozenset(items)
     found: dict[str, Counter[Term | str]] = {}
     for name, predicate in _OF_ITEMS.items():
-        found[name] = Counter(value for item, value in _of(store, predicate) if item in chosen)
+        found[name] = Counter(value for item, value in columns.of(predicate).items() if item in chosen)
+    items_of = {result: item_of(result) for result in columns.of(SH.sourceConstraintComponent)}
     for name, predicate in _OF_VIOLATIONS.items():
-        pairs = {(item_of(result), value) for result, value in _of(store, predicate)}
-        found[name] = Counter(
-            value for item, value in pairs if item in chosen and not isinstance(value, BlankNode)
-        )
-    found["class"] = Counter(class_ for item in chosen for class_ in classes(store, item))
+        pairs = {
+            (items_of[result], value)
+            for result, value in columns.of(predicate).items()
+            if result in items_of and not isinstance(value, BlankNode)
+        }
+        found[name] = Counter(value for item, value in pairs if item in chosen)
+    found["class"] = Counter(chain.from_iterable(classes(columns, graph, chosen).values()))
     steps = (
         min(int(value * _CONFIDENCE_STEPS), _CONFIDENCE_STEPS - 1)
-        for value in confidences(store, chosen).values()
+        for value in confidences(columns, chosen).values()
     )
     found["confidence"] = Counter(f"{step / _CONFIDENCE_STEPS:.1f}" for step in steps)
     return found
 
 
-def causes(store: TripleStore, items: Collection[NamedNode]) -> dict[str, Cause]:
+def causes(columns: ReviewColumns, items: Collection[NamedNode]) -> dict[str, Cause]:
     """The causes by which these items wait, by their identifiers; most items first."""
     chosen = frozenset(items)
-    property_of = dict(_of(store, UKG.predicate))
-    shape_of, path_of = dict(_of(store, SH.sourceShape)), dict(_of(store, SH.resultPath))
-    severity_of, message_of = dict(_of(store, SH.resultSeverity)), dict(_of(store, SH.resultMessage))
+    property_of = columns.of(UKG.predicate)
+    shape_of, path_of = columns.of(SH.sourceShape), columns.of(SH.resultPath)
+    severity_of, message_of = columns.of(SH.resultSeverity), columns.of(SH.resultMessage)
     found: dict[str, Cause] = {}
-    for result, component in _of(store, SH.sourceConstraintComponent):
+    for result, component in columns.of(SH.sourceConstraintComponent).items():
         item = item_of(result)
         if item not in chosen or not isinstance(component, NamedNode):
             continue
@@ -99,32 +101,30 @@ def causes(store: TripleStore, items: Collection[NamedNode]) -> dict[str, Cause]
     return dict(sorted(found.items(), key=lambda pair: (-len(pair[1].items), pair[0])))
 
 
-def classes(store: TripleStore, item: NamedNode) -> set[NamedNode]:
-    """The classes of the subject of an item's statement: those of the graph, and the one that it states."""
-    found: set[NamedNode] = set()
-    for quad in store.match_quads(item, RDF.reifies, None, REVIEW):
-        if not isinstance(quad.object, Triple):
+def classes(
+    columns: ReviewColumns, graph: TripleStore, items: Collection[NamedNode]
+) -> dict[NamedNode, set[NamedNode]]:
+    """The classes of the subject of each item's statement: those in the graph, and one that it states."""
+    predicates, objects = columns.of(UKG.predicate), columns.of(UKG.object)
+    of_subject: dict[Term, set[NamedNode]] = {}
+    found = {}
+    for item, subject in columns.of(UKG.subject).items():
+        if item not in items:
             continue
-        stated = quad.object
-        typed = store.match_quads(stated.subject, RDF.type, None, DEFAULT)
-        values = [one.object for one in typed]
-        if stated.predicate == RDF.type:
-            values.append(stated.object)
-        found |= {value for value in values if isinstance(value, NamedNode)}
+        if subject not in of_subject:
+            values = (quad.object for quad in graph.match_quads(subject, RDF.type, None, DEFAULT))
+            of_subject[subject] = {value for value in values if isinstance(value, NamedNode)}
+        found[item] = of_subject[subject]
+        stated = objects.get(item) if predicates.get(item) == RDF.type else None
+        if isinstance(stated, NamedNode):
+            found[item] = {stated, *of_subject[subject]}
     return found
 
 
-def confidences(store: TripleStore, items: Collection[NamedNode]) -> Mapping[NamedNode, float]:
+def confidences(columns: ReviewColumns, items: Collection[NamedNode]) -> dict[NamedNode, float]:
     """The confidence of each of these items that has one."""
     return {
         item: float(value.value)
-        for item, value in _of(store, UKG.confidence)
+        for item, value in columns.of(UKG.confidence).items()
         if item in items and isinstance(value, Literal)
     }
-
-
-def _of(store: TripleStore, predicate: NamedNode) -> Iterator[tuple[NamedNode, Term]]:
-    """The subjects and values of a property of the review graph."""
-    for quad in store.match_quads(None, predicate, None, REVIEW):
-        if isinstance(quad.subject, NamedNode):
-            yield quad.subject, quad.object

@@ -12,6 +12,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _DROPPED_FIRST = frozenset({"a", "an", "the"})
 _VOWELS = frozenset("aeiouy")
+_BRITISH = re.compile(r"([a-z]{3,}[^aeiou])is(e|ed|es|er|ers|ing|ation)$")
 _IRREGULAR = {"men": "man", "women": "woman", "children": "child", "buses": "bus", "campuses": "campus"}
 
 
@@ -70,9 +71,11 @@ def stem(word: str) -> str:
     """A common short form of the inflections of a lower-case English word.
 
     Endings of number, tense and agent are removed ("designed", "designs", "designer", "designing" ->
-    "design"). It is meant for scoring: it may join words that a dictionary separates.
+    "design"), and "modernised" is as "modernized". It is meant for scoring: it may join words that a
+    dictionary separates.
     """
     word = singular(word)
+    word = _BRITISH.sub(r"\1iz\2", word)
     for ending in ("ings", "ing", "ers", "ed", "er", "or", "ion", "ment"):
         rest = word.removesuffix(ending)
         if rest != word and len(rest) > 2 and not _VOWELS.isdisjoint(rest):

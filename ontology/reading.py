@@ -35,6 +35,7 @@ def read_classes(graph: Graph) -> dict[NamedNode, OntologyClass]:
             definition=_definition(graph, iri),
             deprecated=graph.is_true(iri, v.DEPRECATED),
             borrowed=iri in borrowed,
+            name_words=_name_words(graph, iri),
         )
         for iri in found
     }
@@ -77,7 +78,13 @@ def _read_property(
         inverse=inverses.get(iri),
         deprecated=graph.is_true(iri, v.DEPRECATED),
         borrowed=borrowed,
+        usual_domain=_class(graph, iri, v.USUAL_DOMAIN),
+        usual_range=_class(graph, iri, v.USUAL_RANGE),
     )
+
+
+def _class(graph: Graph, iri: NamedNode, predicate: NamedNode) -> NamedNode | None:
+    return next((one for one in graph.objects(iri, predicate) if isinstance(one, NamedNode)), None)
 
 
 def _kind(types: Collection[object], ranges: frozenset[NamedNode], datatypes: set[NamedNode]) -> PropertyKind:
@@ -163,7 +170,26 @@ def _alternative_labels(graph: Graph, iri: NamedNode) -> tuple[str, ...]:
     written = graph.literals(iri, v.ALTERNATIVE_LABEL, v.LABEL, v.PREFERRED_LABEL, v.HIDDEN_LABEL)
     labels = dict.fromkeys(label.value.strip() for label in written)
     labels.pop(_label(graph, iri), None)
-    return tuple(labels)
+    foreign = {word for word, _ in _name_words(graph, iri)}
+    own = {one.value.strip() for one in written if not _is_foreign(graph, iri, one)}
+    return tuple(label for label in labels if label in own or label not in foreign)
+
+
+def _name_words(graph: Graph, iri: NamedNode) -> tuple[tuple[str, str], ...]:
+    """The hidden labels of another language than that of the label, with their language."""
+    return tuple(
+        (one.value.strip(), (one.language or "").split("-")[0].lower())
+        for one in graph.literals(iri, v.HIDDEN_LABEL)
+        if _is_foreign(graph, iri, one)
+    )
+
+
+def _is_foreign(graph: Graph, iri: NamedNode, label: Literal) -> bool:
+    """Whether a hidden label has another language than the term's label."""
+    main = _by_language(graph.literals(iri, v.LABEL)) or _by_language(graph.literals(iri, v.PREFERRED_LABEL))
+    here, there = ((one.language or "").split("-")[0].lower() for one in (label, main[0] if main else label))
+    hidden = label in set(graph.literals(iri, v.HIDDEN_LABEL))
+    return hidden and bool(here) and bool(there) and here != there
 
 
 def _definition(graph: Graph, iri: NamedNode) -> str:

@@ -15,7 +15,8 @@ class OntologyClass:
     """A named class. `borrowed` marks one that the files declare but another vocabulary defines.
 
     `alternative_labels` are the words by which it is found besides `label`: synonyms, then cues
-    (skos:hiddenLabel), which are no names of it.
+    (skos:hiddenLabel), which are no names of it. `name_words` are cues in other languages than the label's,
+    each with its language: a name has them, and a text in the language of the label does not.
     """
 
     iri: NamedNode
@@ -24,6 +25,7 @@ class OntologyClass:
     definition: str
     deprecated: bool
     borrowed: bool = False
+    name_words: tuple[tuple[str, str], ...] = ()
 
 
 class PropertyKind(StrEnum):
@@ -40,6 +42,8 @@ class OntologyProperty:
 
     `ranges` holds classes or datatypes: rdfs:range together with schema:rangeIncludes, since OWL 2 DL
     has no xsd:date, xsd:gYearMonth or xsd:gYear. `unit` is the QUDT unit of plain numbers.
+    `usual_domain` and `usual_range` are the alternatives that a new name is taken for where a text leaves
+    open which of them it is.
     """
 
     iri: NamedNode
@@ -56,6 +60,8 @@ class OntologyProperty:
     inverse: NamedNode | None
     deprecated: bool
     borrowed: bool = False
+    usual_domain: NamedNode | None = None
+    usual_range: NamedNode | None = None
 
 
 @dataclass(frozen=True)

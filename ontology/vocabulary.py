@@ -79,4 +79,6 @@ DEFINITION = NamedNode(SKOS + "definition")
 
 DOMAIN_INCLUDES = tuple(NamedNode(base + "domainIncludes") for base in SCHEMA_ORG)
 RANGE_INCLUDES = tuple(NamedNode(base + "rangeIncludes") for base in SCHEMA_ORG)
+USUAL_DOMAIN = NamedNode("https://w3id.org/urbankg/system#usualDomain")
+USUAL_RANGE = NamedNode("https://w3id.org/urbankg/system#usualRange")
 UNIT = (NamedNode(QUDT + "hasUnit"), NamedNode(QUDT + "unit"))

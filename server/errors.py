@@ -25,6 +25,7 @@ ServerError
 ├── UnknownValues       values of a filter that neither rules, graph nor queue know
 ├── ParameterUnusable   a parameter whose value, or whose name, this address does not take
 ├── UnsupportedBody     a content type that this address does not read
+├── UnsupportedCoding   a body that is packed by anything but gzip
 ├── IdempotencyKeyUnusable  an Idempotency-Key that is empty, too long or sent twice
 ├── IdempotencyKeyReused    an Idempotency-Key that came with another request before
 ├── RequestUnderWay     a repeated request whose first one is not answered yet
@@ -41,7 +42,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from server.message import ended, unknown_name
+from server.message import ended
+from sparql.model.unknown_names import unknown_name
 from sparql.storage.disk_room import is_full_for_sqlite
 
 
@@ -258,6 +260,15 @@ class UnsupportedBody(ServerError):
 
     def __init__(self, found: str, known: str) -> None:
         super().__init__(f"Content type '{found}' is not read here. Send one of: {known}.")
+
+
+class UnsupportedCoding(ServerError):
+    """A body in a content coding that is not read here."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"Content coding '{found[:80]}' is not read here. Send the body as it is, or packed by gzip."
+        )
 
 
 class TooManyListeners(ServerError):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["Message", "ended", "member_problems", "unknown_name"]
+from sparql.model.unknown_names import unknown_name
+
+__all__ = ["Message", "ended", "member_problems"]
 
 _UNKNOWN = "extra_forbidden"
 """What pydantic calls a member that the model does not have."""
@@ -34,16 +35,6 @@ def member_problems(
             message = unknown_name("member", str(place[-1]), _members(schema, place[:-1]))
         found.append((".".join(map(str, place)) or whole, message))
     return found
-
-
-def unknown_name(kind: str, name: str, known: Sequence[str]) -> str:
-    """What is said of a name that is not known, for example of a member or a parameter."""
-    by_lower = {one.lower(): one for one in known}
-    near = get_close_matches(name.lower(), by_lower, 1)
-    if near:
-        return f"there is no {kind} '{name}'; did you mean '{by_lower[near[0]]}'?"
-    listed = ", ".join(sorted(known)) or "none"
-    return f"there is no {kind} '{name}'. Known here: {listed}"
 
 
 def ended(sentence: str) -> str:

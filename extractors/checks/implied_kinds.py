@@ -34,6 +34,10 @@ class Link:
         if self.object is not None:
             yield self.object, self.property.ranges
 
+    def usual(self, node: NamedNode) -> NamedNode | None:
+        """The class that an end is taken for where nothing says which of several it is."""
+        return self.property.usual_domain if node == self.subject else self.property.usual_range
+
 
 @dataclass(frozen=True)
 class Implied:
@@ -52,8 +56,9 @@ def implied_kinds(
     """The kinds of entities that `known` has no classes of, where what is said of them leaves one only.
 
     Where several statements say something of a name, the most specific of their classes is taken, and none
-    where any of them excludes it. `hints` are the classes that names themselves suggest: one decides where a
-    statement leaves several classes, and a class that is disjoint with it is not taken.
+    where any of them excludes it. Where they leave several, the ontology may say which is usual.
+    `hints` are the classes that names themselves suggest: one decides where a statement leaves several
+    classes, and a class that is disjoint with it is not taken.
     """
     hints = hints or {}
     sound = [link for link in links if not misfits(link, known, linker)]
@@ -97,11 +102,30 @@ def _implied(
             if (hint is None or linker.fit((hint,), frozenset({kind})) is not Fit.DISJOINT)
             and all(linker.fit((kind,), classes) is Fit.INSTANCE for classes, _ in demands)
         ]
+        if not fitting:
+            fitting = _usual(node, demands, hint, linker)
         if fitting:
             kind, _ = fitting[0]
             surest = max((link for one, link in fitting if one == kind), key=lambda link: link.score or 0.0)
             found[node] = Implied(kind, surest)
     return found
+
+
+def _usual(
+    node: NamedNode,
+    demands: Iterable[tuple[frozenset[NamedNode], Link]],
+    hint: NamedNode | None,
+    linker: Linker,
+) -> list[tuple[NamedNode, Link]]:
+    """The usual classes of what is said of a name, where each other statement allows them too."""
+    demands = list(demands)
+    return [
+        (kind, link)
+        for _, link in demands
+        if (kind := link.usual(node)) is not None
+        and (hint is None or linker.fit((hint,), frozenset({kind})) is not Fit.DISJOINT)
+        and all(linker.fit((kind,), classes) is Fit.INSTANCE for classes, _ in demands)
+    ]
 
 
 def _sole(classes: frozenset[NamedNode], hint: NamedNode | None, linker: Linker) -> NamedNode | None:

@@ -12,8 +12,8 @@ from itertools import chain
 
 from pyoxigraph import Literal, NamedNode
 
-from curation.review import ReviewFilter, ReviewQueue
-from curation.review_facets import causes
+from curation.review import ReviewQueue
+from curation.review_search import ReviewFilter
 from server.errors import UnknownValues
 from server.runtime.context import Services
 from sparql.model.source import Term
@@ -124,7 +124,7 @@ class FilterValues:
         return lambda: any(self._any(None, DCTERMS.source, source, graph) for graph in (REVIEW, PROVENANCE))
 
     def _is_group(self, wanted: ReviewFilter) -> Callable[[], bool]:
-        return lambda: wanted.group in causes(self._store, self._review.find(ReviewFilter(state=None)))
+        return lambda: wanted.group in self._review.search.causes(self._review.find(ReviewFilter(state=None)))
 
     def _components(self) -> Iterable[str]:
         from rdflib import SH as R_SH

@@ -10,10 +10,11 @@ from pyoxigraph import Literal as RdfLiteral
 
 from curation.decision_history import DecisionHistory, named_decision
 from curation.decisions import Decisions, Outcome, Reviewer
-from curation.review import ReviewFilter, named_item
-from curation.review_facets import Cause, causes, facets
+from curation.review import named_item
+from curation.review_facets import Cause
 from curation.review_item import ReviewItem, State
 from curation.review_notes import ReviewNotes
+from curation.review_search import ReviewFilter
 from server.curation.filter_values import FilterValues
 from server.curation.item_reading import ItemReading
 from server.curation.review_export import csv_of, report_of
@@ -25,7 +26,8 @@ from server.message import Message
 from server.runtime.context import Services
 from sparql.model.change import Statement
 from sparql.model.source import Term
-from sparql.model.vocabulary import RDF, SH, UKG
+from sparql.model.vocabulary import DCTERMS, RDF, SH, UKG
+from sparql.provenance.evidence import EvidenceReader
 from sparql.provenance.records import RECORD
 
 MOST_AT_ONCE = 1000
@@ -34,6 +36,8 @@ _MOST_UNCOUNTED = 20
 """A bulk decision on more items has to give their number."""
 _MOST_VALUES = 100
 _SIMILAR = 5
+_LABELED = ("class", "predicate", "document")
+"""The facets whose values are IRIs that have names."""
 _DOCUMENT = RECORD.term("document/").value
 
 
@@ -122,7 +126,7 @@ class ReviewService:
     def facets(self, wanted: ReviewFilter) -> dict[str, Any]:
         """The values that items of a filter have, with their numbers; the most frequent first."""
         found = self._find(wanted)
-        counted = facets(self._services.store, found)
+        counted = self._review.search.facets(found)
 
         def tell(value: Term | str) -> str:
             if isinstance(value, str):
@@ -139,17 +143,28 @@ class ReviewService:
         values["status"] = [
             (State.of(UKG.term(v.removeprefix(UKG.iri))).value, n) for v, n in values["status"]
         ]
+
+        def entry(name: str, value: str, number: int) -> dict[str, Any]:
+            counted = {"value": value, "items": number}
+            return counted | {"label": self._label(name, NamedNode(value))} if name in _LABELED else counted
+
         return {
             "total": len(found),
             "facets": {
-                name: [{"value": value, "items": number} for value, number in pairs[:_MOST_VALUES]]
+                name: [entry(name, value, number) for value, number in pairs[:_MOST_VALUES]]
                 for name, pairs in values.items()
             },
         }
 
+    def _label(self, facet: str, value: NamedNode) -> str | None:
+        """What people call a value of a facet; a document has the client's name of its source, or none."""
+        if facet == "document":
+            return EvidenceReader(self._services.store).text(value, DCTERMS.source)
+        return self._reading.name(value)
+
     def groups(self, wanted: ReviewFilter, offset: int, limit: int) -> dict[str, Any]:
         """The causes by which the items of a filter wait, most items first."""
-        found = causes(self._services.store, self._find(wanted))
+        found = self._review.search.causes(self._find(wanted))
 
         def tell(pair: tuple[str, Cause]) -> dict[str, Any]:
             name, cause = pair

@@ -7,23 +7,31 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
 from server.errors import BodyTooLarge, InvalidBody, MalformedBody, UnsupportedBody
+from server.http.content_coding import Unpacked, is_packed
 from server.message import member_problems
 
 M = TypeVar("M", bound=BaseModel)
 
 
 async def read_body(request: Request, limit: int) -> bytes:
-    """The body, never holding more than `limit` bytes. Raises `BodyTooLarge`."""
+    """The body, unpacked, never holding more than `limit` bytes.
+
+    Raises `BodyTooLarge`, `UnsupportedCoding` and `MalformedBody`.
+    """
+    unpacked = Unpacked(limit) if is_packed(request.headers.get("content-encoding")) else None
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > limit:
         raise BodyTooLarge(limit)
     chunks: list[bytes] = []
     size = 0
-    async for chunk in request.stream():
+    async for piece in request.stream():
+        chunk = piece if unpacked is None else unpacked.add(piece)
         size += len(chunk)
         if size > limit:
             raise BodyTooLarge(limit)
         chunks.append(chunk)
+    if unpacked is not None:
+        unpacked.end()
     return b"".join(chunks)
 
 

@@ -28,6 +28,7 @@ from server.http.routes.graph import (
     suggest,
 )
 from server.http.routes.text import ask, extractions, held, jobs, models, sources, traces
+from server.http.validators import Validators
 from server.mcp.route import mcp_route
 from server.runtime.context import Services
 from server.runtime.request_logging import RefuseWhileDraining
@@ -79,7 +80,7 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
     problems.install(app)
     complete(app)
     rate = services.settings.requests_per_second
-    limited = RateLimit(Compression(Methods(app, app.routes)), rate, services.clients)
+    limited = RateLimit(Compression(Methods(Validators(app), app.routes)), rate, services.clients)
     # Around all that answers, so that errors carry the headers too.
     return CrossOriginHeaders(
         RefuseWhileDraining(limited, services.draining), CrossOrigin(services.settings.page_origins)

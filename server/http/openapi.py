@@ -16,6 +16,7 @@ from pydantic.json_schema import models_json_schema
 from server.http.description.operations import EXAMPLES, OPERATIONS, TAGS
 from server.http.reporting.problem_map import all_problems
 from server.http.reporting.problems import MEDIA_TYPE
+from sparql.model.options import Inference
 from sparql.protocol.formats import BY_NAME, FEATURE_FORMAT, GRAPH_FORMATS, RESULT_FORMATS
 from sparql.protocol.requests import DIRECT_QUERY, DIRECT_UPDATE, FORM
 
@@ -25,6 +26,7 @@ _ANSWERS = (*(one.media_type for one in (*RESULT_FORMATS, FEATURE_FORMAT)), *_GR
 _JSON = "application/json"
 _TEXT = {"type": "string"}
 _IRI = {"type": "string", "format": "iri"}
+_FLAG = {"type": "boolean"}
 _SECONDS = {"type": "number", "exclusiveMinimum": 0}
 _PROBLEM = {
     "type": "object",
@@ -61,14 +63,28 @@ _QUERY_PARAMETERS = (
     ("default-graph-uri", _IRI, "A graph of the default graph (SPARQL 1.1 Protocol, 2.1.4)."),
     ("named-graph-uri", _IRI, "A named graph."),
     ("geometry", {"type": "string"}, "The column that GeoJSON takes geometry from; else the first with any."),
+    ("derived", _FLAG, "Whether derived relations are visible; true without it."),
+    (
+        "inference",
+        {"type": "string", "enum": [one.value for one in Inference]},
+        "What is inferred at query time.",
+    ),
+    ("rewrite", _FLAG, "Relations of geometries are computed where none is stored (GeoSPARQL 1.1, 11)."),
+    ("optimize", _FLAG, "Whether the indexes are used; true without it."),
+    ("explain", _FLAG, "Describe what would run instead of running it."),
 )
 _UPDATE_PARAMETERS = (
     ("using-graph-uri", _IRI, "A graph that patterns are matched in (SPARQL 1.1 Protocol, 2.2.3)."),
     ("using-named-graph-uri", _IRI, "A named graph that patterns are matched in."),
+    ("partial", _FLAG, "Take what conforms and refuse only the rest."),
 )
 _COMMON_PARAMETERS = (
     ("timeout", _SECONDS, "Seconds the request may take."),
-    ("format", {"type": "string", "enum": sorted((*BY_NAME, FEATURE_FORMAT.name))}, "Instead of Accept."),
+    (
+        "format",
+        {"type": "string", "enum": sorted((*BY_NAME, FEATURE_FORMAT.name))},
+        "Instead of Accept; also `output` or `results`.",
+    ),
 )
 
 

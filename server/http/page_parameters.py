@@ -1,14 +1,13 @@
-"""The parameters of routes: those of every route that lists in pages, and a check that no other was sent."""
+"""The parameters of routes: those of every route that lists in pages, and the check of all others."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Annotated
 
 from fastapi import Query, params
 from fastapi.dependencies.models import Dependant
 from starlette.requests import Request
 
-from server.errors import UnknownParameters
-from server.http.access.guard import refuse_key_in_address
+from server.http.parameters import check_parameters
 
 Offset = Annotated[int, Query(ge=0, le=10**9)]
 Needed = params.Depends
@@ -19,15 +18,6 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 def known_parameters(request: Request) -> None:
     """A dependency of routes. Raises `UnknownParameters` for query parameters that the route lacks."""
     check_parameters(request, set(_declared(request.scope["route"].dependant)))
-
-
-def check_parameters(request: Request, known: Collection[str]) -> None:
-    """Raises `UnknownParameters` for query parameters that are not known, and `KeyInAddress`."""
-    # The answer names unknown parameters, and no answer repeats a key.
-    refuse_key_in_address(request)
-    unknown = [name for name in request.query_params if name not in known]
-    if unknown:
-        raise UnknownParameters(unknown, known)
 
 
 def _declared(dependant: Dependant) -> Iterator[str]:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from server.http.parameters import check_parameters
 from server.runtime.context import Services
 from sparql.model.errors import SparqlError
 from sparql.workers.queue.client import CLIENT, OURSELVES
@@ -26,6 +27,7 @@ class Readiness:
 
     async def answer(self, request: Request) -> Response:
         """200 or 503, with what was found."""
+        check_parameters(request, ())
         readers, store = await asyncio.gather(self._readers(), self._store())
         ready = readers == store == "ok"
         # Rules that cannot be used keep nobody from working: the last good ones judge.

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from server.errors import MalformedBody, UnsupportedBody
 from server.http.access.keys import Scope
 from server.http.bodies import check, media_type, parse_json, read_body
-from server.http.page_parameters import check_parameters
+from server.http.parameters import check_parameters
 from server.http.reporting.statements import StatementJson, statement_of
 from server.message import Message
 from sparql.model.change import Statement

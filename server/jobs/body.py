@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
-from server.errors import BodyTooLarge, MalformedBody, ServerError, UnsupportedBody
+from server.errors import BodyTooLarge, ServerError, UnsupportedBody
+from server.http.content_coding import is_packed, not_whole
 from server.http.multipart import boundary_of, read_parts
 from server.jobs.job import Job, JobRequest
 from server.jobs.record import BY_SUFFIX, BY_TYPE, Record, RecordReader
@@ -56,13 +57,11 @@ def records_of_body(
     Raises `UnsupportedBody` (also for a part of a form), `BodyTooLarge`, `MalformedBody`, `RecordUnreadable`
     and `RecordTooLong`.
     """
-    content = _decoded(body, coding.strip().lower() or "identity", limit)
+    content = _unpacked(body, limit) if is_packed(coding) else body
     try:
         yield from _records(content, content_type, longest)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise MalformedBody(
-            f"The body cannot be unpacked: {error}. Send it complete, packed by gzip."
-        ) from error
+        raise not_whole(error) from error
 
 
 def _records(content: IO[bytes], content_type: str, longest: int) -> Iterator[Record]:
@@ -134,13 +133,9 @@ def _reader(kind: str) -> RecordReader:
     return reader
 
 
-def _decoded(body: IO[bytes], coding: str, limit: int) -> IO[bytes]:
-    if coding == "identity":
-        return body
-    if coding in ("gzip", "x-gzip"):
-        unpacked = cast("IO[bytes]", gzip.GzipFile(fileobj=body, mode="rb"))
-        return cast("IO[bytes]", io.BufferedReader(LimitedStream(unpacked, limit)))
-    raise UnsupportedBody(f"of coding {coding}", "gzip, identity")
+def _unpacked(body: IO[bytes], limit: int) -> IO[bytes]:
+    unpacked = cast("IO[bytes]", gzip.GzipFile(fileobj=body, mode="rb"))
+    return cast("IO[bytes]", io.BufferedReader(LimitedStream(unpacked, limit)))
 
 
 @contextmanager

@@ -26,7 +26,8 @@ from starlette.types import Receive, Scope, Send
 from server.errors import ServerError
 from server.mcp.calling import Calls
 from server.mcp.tools import TOOLS, Tool
-from server.message import member_problems, unknown_name
+from server.message import member_problems
+from sparql.model.unknown_names import unknown_name
 
 _INSTRUCTIONS: Final = (
     "A knowledge graph of places with geometries. `search` finds the IRIs of names, `vocabulary` the "

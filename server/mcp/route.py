@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from starlette.requests import Request
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.http.access.keys import Scope as KeyScope
+from server.http.bodies import read_body
+from server.http.content_coding import is_packed
 from server.mcp.calling import AppCalls
 from server.runtime.context import Services
 
@@ -28,7 +30,21 @@ class McpRoute:
             from server.mcp.protocol import HttpEndpoint
 
             self._endpoint = HttpEndpoint(AppCalls(self._app), PATH, self._services.settings.max_body_bytes)
+        request = Request(scope, receive)
+        if is_packed(request.headers.get("content-encoding")):
+            scope, receive = _plain(scope, await read_body(request, self._services.settings.max_body_bytes))
         await self._endpoint(scope, receive, send)
+
+
+def _plain(scope: Scope, body: bytes) -> tuple[Scope, Receive]:
+    """A request with this body, as if it had come unpacked."""
+    kept = [one for one in scope["headers"] if one[0] not in (b"content-encoding", b"content-length")]
+    headers = [*kept, (b"content-length", b"%d" % len(body))]
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return {**scope, "headers": headers}, receive
 
 
 def mcp_route(services: Services, app: ASGIApp) -> Route:

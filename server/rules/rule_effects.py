@@ -166,7 +166,7 @@ class RuleEffects:
 
 
 def _open_items(review: ReviewQueue) -> list[ReviewItem]:
-    from curation.review import ReviewFilter
+    from curation.review_search import ReviewFilter
 
     return list(review.items(review.find(ReviewFilter())))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from sparql.model.errors import MalformedRequest
@@ -43,6 +43,10 @@ class Options:
         if not self.changes_answers:
             return ""
         return f"{self.derived:d}{self.inference}{self.rewrite:d}"
+
+
+OPTIONS = tuple(field.name for field in fields(Options))
+"""Their names, which are those of the parameters."""
 
 
 def read_options(parameter: Callable[[str], str | None]) -> Options:

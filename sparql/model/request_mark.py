@@ -27,6 +27,8 @@ class RequestMark:
     finished: Callable[[], Collection[Quad]] = tuple
     revision: int | None = None
     """That of the first commit of the request, once there is one; the disk may still refuse it."""
+    only_reads: bool = False
+    """Whether the request turned out to be a query: its repeat is answered anew."""
 
     def quad(self, revision: int) -> Quad:
         """The mark itself."""

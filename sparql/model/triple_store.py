@@ -43,14 +43,28 @@ class Readable(Protocol):
     def named_graphs(self) -> Iterator[NamedNode | BlankNode]: ...
 
 
-class LateCommit(Protocol):
-    """A commit that turned out to have been applied after its writer had given up on it."""
+class CommittedQuads(Protocol):
+    """What a commit changed."""
 
     @property
     def additions(self) -> Collection[Quad]: ...
 
     @property
     def removals(self) -> Collection[Quad]: ...
+
+
+class LateCommit(CommittedQuads, Protocol):
+    """A commit that turned out to have been applied after its writer had given up on it."""
+
+
+class QuadFollower(Protocol):
+    """Receives what every commit changed, in order, before the commit is acknowledged."""
+
+    def committed(self, commit: CommittedQuads, since: int, /) -> None:
+        """The store changed by exactly these quads; its revision was `since` before."""
+
+    def lost_track(self) -> None:
+        """The store was changed without a report of the individual quads."""
 
 
 class LocalStore(Protocol):
@@ -71,6 +85,10 @@ class LocalStore(Protocol):
 
     def write_out(self) -> None:
         """Write buffered data to the files, which frees its memory. Raises `StoreUnwritable`."""
+        ...
+
+    def follow(self, follower: QuadFollower) -> None:
+        """Report each commit to a follower from now on."""
         ...
 
 

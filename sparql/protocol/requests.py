@@ -14,7 +14,8 @@ from urllib.parse import parse_qsl
 from pyoxigraph import NamedNode
 
 from sparql.model.errors import MalformedRequest, UnsupportedMediaType
-from sparql.model.options import Options, read_options
+from sparql.model.options import OPTIONS, Options, read_options
+from sparql.model.unknown_names import unused_parameters
 from sparql.syntax.request_facts import Kind
 
 FORM = "application/x-www-form-urlencoded"
@@ -25,6 +26,18 @@ _DATASET_PARAMETERS = {
     Kind.QUERY: ("default-graph-uri", "named-graph-uri"),
     Kind.UPDATE: ("using-graph-uri", "using-named-graph-uri"),
 }
+_FORMAT_PARAMETERS = ("format", "output", "results")
+"""Clients that do not know the server send the name of the format in all of them."""
+PARAMETERS = (
+    *(kind.value for kind in Kind),
+    *(name for names in _DATASET_PARAMETERS.values() for name in names),
+    *_FORMAT_PARAMETERS,
+    "timeout",
+    "geometry",
+    "partial",
+    *OPTIONS,
+)
+"""All that are known; clients send others as well, which other servers know."""
 
 
 @dataclass(frozen=True)
@@ -133,11 +146,14 @@ def _request(kind: Kind, text: str, parameters: Parameters) -> ProtocolRequest:
         _graphs(kept, default),
         _graphs(kept, named),
         _timeout(_single(parameters, "timeout")),
-        tuple(parameters.get("format", ())),
+        tuple(value for name in _FORMAT_PARAMETERS for value in parameters.get(name, ())),
         _single(parameters, "geometry"),
         _flag(_single(parameters, "partial"), kind),
         read_options(lambda name: _single(parameters, name)),
-        tuple(f"{name} is empty and was not used." for name in empty),
+        (
+            *(f"{name} is empty and was not used." for name in empty),
+            *unused_parameters(parameters, PARAMETERS),
+        ),
     )
 
 

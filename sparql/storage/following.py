@@ -32,7 +32,7 @@ class Observer(Protocol):
 class Follower(Protocol):
     """Receives every commit, in order, before the next may start and before `revision` returns it."""
 
-    def committed(self, commit: Commit, since: int) -> None:
+    def committed(self, commit: Commit, since: int, /) -> None:
         """The store went from revision `since` to that of the commit by exactly these quads."""
 
     def lost_track(self) -> None:

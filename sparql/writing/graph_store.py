@@ -27,12 +27,13 @@ from sparql.model.errors import (
     UnsupportedMediaType,
 )
 from sparql.model.triple_store import TripleStore
+from sparql.model.unknown_names import nearest_name, unknown_name, unused_parameters
 from sparql.model.vocabulary import DEFAULT, DERIVED, GRAPH, INFERRED, ONTOLOGY
 from sparql.protocol.conditions import Conditions
 from sparql.protocol.formats import GRAPH_FORMATS, Format
 from sparql.syntax.nesting_guard import ShallowFile
 
-_PARAMETERS = frozenset(("graph", "default", "partial", "format"))
+_PARAMETERS = ("graph", "default", "partial", "format")
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class GraphRequest:
     direct: bool = False
     partial: bool = False
     format: str | None = None
+    warnings: tuple[str, ...] = ()
+    """Warnings to send with the answer."""
 
     @property
     def system(self) -> bool:
@@ -61,7 +64,8 @@ def read_address(query_string: str, direct: str | None) -> GraphRequest:
     Raises MalformedRequest.
     """
     parameters = _read_parameters(query_string)
-    options = {"partial": _flag(parameters), "format": parameters.get("format")}
+    unused = unused_parameters(parameters, _PARAMETERS)
+    options = {"partial": _flag(parameters), "format": parameters.get("format"), "warnings": unused}
     graph, default = parameters.get("graph"), "default" in parameters
     if direct is not None:
         if graph is not None or default:
@@ -258,9 +262,9 @@ def _read_parameters(query_string: str) -> dict[str, str]:
             raise MalformedRequest(
                 "The query string is not percent-encoded UTF-8; encode it as UTF-8."
             ) from error
-        if name not in _PARAMETERS:
-            known = ", ".join(sorted(_PARAMETERS))
-            raise MalformedRequest(f"There is no parameter '{name}' here; the known ones are {known}.")
+        # A misspelled one names another graph; one of another server means nothing here.
+        if name not in _PARAMETERS and nearest_name(name, _PARAMETERS) is not None:
+            raise MalformedRequest("In this address " + unknown_name("parameter", name, _PARAMETERS))
         if name in found:
             raise MalformedRequest(f"The parameter {name} was sent twice; send it once.")
         found[name] = value

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, Triple
 
 from curation.decisions import Decisions
-from curation.review import ReviewFilter
+from curation.review_search import ReviewFilter
 from ontology import Schema
 from shapes.errors import DocumentRemoved
 from sparql.model.vocabulary import OWL, RDF, RDFS

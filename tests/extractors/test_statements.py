@@ -47,7 +47,7 @@ async def test_the_model_may_choose_a_class_for_a_new_name_whose_kind_the_text_d
     found = await extract(
         schema, text, ("Elm Hall", "designed by", "Ada Stone"), ("Ada Stone", "is a", "person")
     )
-    kind = by_predicate(found, RDF_TYPE)
+    (kind,) = (one for one in found.candidates if one.predicate == RDF_TYPE and one.reply)
     assert (kind.object, kind.problems) == (urban("Person"), ())
     assert kind.evidence is not None
     assert kind.evidence.quote == "Ada Stone"

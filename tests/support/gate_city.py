@@ -8,7 +8,8 @@ from pyoxigraph import Literal, NamedNode, Triple
 from curation.decisions import Reviewer
 from curation.documents import Documents, Removal
 from curation.proposals import Proposals
-from curation.review import ReviewFilter, ReviewQueue
+from curation.review import ReviewQueue
+from curation.review_search import ReviewFilter
 from extractors.pipeline import Pipeline
 from ontology import Schema
 from server.intake.intake import Intake

@@ -36,13 +36,17 @@ export class Drawing {
   #built: Promise<void>;
   #redraw = (): void => void this.#draw();
 
+  /** The extent of all features. */
+  readonly bounds: L.LatLngBounds;
+
   constructor(map: L.Map, features: Feature[], lookOf: (of: Feature) => Look, options: L.ImageOverlayOptions = {}) {
     this.#map = map;
-    const bounds = boundsOf(features);
-    this.#corner = bounds.isValid() ? plane([bounds.getWest(), bounds.getNorth()]) : [0, 0];
+    this.bounds = boundsOf(features);
+    this.#corner = this.bounds.isValid() ? plane([this.bounds.getWest(), this.bounds.getNorth()]) : [0, 0];
     // Leaflet moves any element so, with the map and while it zooms.
     this.#overlay = L.svgOverlay(this.#canvas as unknown as SVGElement as never, map.getBounds(), options).addTo(map);
-    this.#built = inParts(features, (feature) => this.#shapes.push(this.#shape(feature, lookOf(feature))), () => this.#turn < 0);
+    // In a frame of its own: the extent above is work, too.
+    this.#built = frame().then(() => inParts(features, (feature) => this.#shapes.push(this.#shape(feature, lookOf(feature))), () => this.#turn < 0));
     map.on("moveend", this.#redraw);
     void this.#draw();
   }
@@ -149,6 +153,7 @@ export class Drawing {
       isOver,
       () => void context.getImageData(0, 0, 1, 1),
     );
+    await frame();
     if (isOver()) return;
     this.#canvas.width = picture.width;
     this.#canvas.height = picture.height;
@@ -177,12 +182,19 @@ export function boundsOf(features: Iterable<Feature>): L.LatLngBounds {
 }
 
 /** The points, lines and polygons that a geometry is made of. */
-function* parts(of: Geometry): Generator<Geometry> {
-  if (of.type === "GeometryCollection") for (const one of of.geometries) yield* parts(one);
-  else if (of.type === "MultiPoint") for (const coordinates of of.coordinates) yield { type: "Point", coordinates };
-  else if (of.type === "MultiLineString") for (const coordinates of of.coordinates) yield { type: "LineString", coordinates };
-  else if (of.type === "MultiPolygon") for (const coordinates of of.coordinates) yield { type: "Polygon", coordinates };
-  else yield of;
+function parts(of: Geometry): Geometry[] {
+  switch (of.type) {
+    case "GeometryCollection":
+      return of.geometries.flatMap(parts);
+    case "MultiPoint":
+      return of.coordinates.map((coordinates) => ({ type: "Point", coordinates }));
+    case "MultiLineString":
+      return of.coordinates.map((coordinates) => ({ type: "LineString", coordinates }));
+    case "MultiPolygon":
+      return of.coordinates.map((coordinates) => ({ type: "Polygon", coordinates }));
+    default:
+      return [of];
+  }
 }
 
 /** A position in the plane of web maps (EPSG:3857), in pixels of zoom level 0. */
@@ -208,6 +220,14 @@ function dotOf(look: Look, density: number): HTMLCanvasElement {
   return made;
 }
 
+let lastFrame: Promise<unknown> = Promise.resolve();
+
+/** Resolves in a frame of its own: what is drawn at the same time takes turns. */
+export function frame(): Promise<unknown> {
+  lastFrame = lastFrame.then(() => new Promise(requestAnimationFrame));
+  return lastFrame;
+}
+
 /** Do the work for each, some of it in every frame; `flush` ends what a part has begun. */
 async function inParts<T>(all: T[], work: (one: T) => void, isOver: () => boolean, flush?: () => void): Promise<void> {
   let done = 0;
@@ -218,7 +238,7 @@ async function inParts<T>(all: T[], work: (one: T) => void, isOver: () => boolea
       flush?.();
     } while (done < all.length && performance.now() - begun < SLICE_MS);
     if (done === all.length) return;
-    await new Promise(requestAnimationFrame);
+    await frame();
     if (isOver()) return;
   }
 }

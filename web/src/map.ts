@@ -4,7 +4,7 @@ import * as L from "leaflet";
 import type { Feature, FeatureCollection, Geometry } from "geojson";
 import { html, LitElement, type PropertyValues } from "lit";
 import { address, ask } from "./api";
-import { boundsOf, Drawing, type Look } from "./drawing";
+import { boundsOf, Drawing, frame, type Look } from "./drawing";
 import { groundOf, vocabulary } from "./names";
 
 interface Label {
@@ -132,6 +132,7 @@ export class MapView extends LitElement {
 
   async #drawGround(): Promise<void> {
     const [collection] = await Promise.all([areas(), vocabulary()]).catch(() => [null]);
+    await frame();
     if (!collection || !this.#map) return;
     const style = getComputedStyle(this);
     const color = (name: string): string => resolved(style.getPropertyValue(name), this);
@@ -146,6 +147,8 @@ export class MapView extends LitElement {
     ]));
     this.#ground?.remove();
     this.#ground = new Drawing(this.#map, [...looks.keys()], (one) => looks.get(one)!, { pane: "tilePane", zIndex: 2 });
+    await frame();
+    if (!this.#map) return;
     for (const { feature } of drawn) {
       const bounds = boundsOf([feature]);
       const text = feature.properties!["label"] as string | null;
@@ -268,7 +271,7 @@ export class MapView extends LitElement {
       // Lines and points beside the answer may lead far away from it.
       if (layer !== this.#beside) extend(layer);
     });
-    if (this.#many) bounds.extend(boundsOf(this.data!.features));
+    if (this.#many) bounds.extend(this.#many.bounds);
     if (!bounds.isValid()) for (const one of this.#labels) bounds.extend(one.bounds);
     if (!bounds.isValid()) return;
     map.fitBounds(bounds.pad(0.12), { maxZoom: 15, animate: false });

@@ -2,7 +2,7 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import { address, ask, type Term } from "./api";
-import { inWords, isIri, LABEL, learn, nameOf, note, TYPE, vocabulary } from "./names";
+import { inWords, isIri, LABEL, nameOf, note, TYPE, vocabulary } from "./names";
 import { completions, plain, Screen, statement, withReasons, entityAddress, type Completion, type Statement, type Violation } from "./screen";
 
 interface Item {
@@ -38,7 +38,9 @@ interface Decided {
   left?: number;
 }
 
-const PAGE = 50;
+const PAGE = 30;
+/** Who moves through the queue does not wait for what a decision on each item would do. */
+const SETTLED_MS = 300;
 const FILTERS = ["status", "shape", "component", "class", "document", "max_confidence", "text", "predicate", "entity"] as const;
 const CHANGED: Record<string, string> = { value: "another value", object: "another thing", subject: "about another", property: "another relation", direction: "the other way round" };
 const STATES = ["open", "accepted", "rejected", "superseded", "any"];
@@ -54,8 +56,7 @@ class ReviewScreen extends Screen {
   private mode: Mode = "look";
   private done: { decision: string; words: string }[] = [];
   private said = "";
-  private facets: Record<string, { value: string; items: number }[]> = {};
-  private documents = new Map<string, string>();
+  private facets: Record<string, { value: string; items: number; label?: string | null }[]> = {};
   private suggestions: Suggestion[] = [];
   private effects: { accept?: Decided; reject?: Decided } = {};
   private many: { decision: "accept" | "reject"; tried: Decided | null } | null = null;
@@ -63,6 +64,7 @@ class ReviewScreen extends Screen {
   private correction = { property: "", object: "" };
   private reason = "";
   private queueOpen = false;
+  private settling?: ReturnType<typeof setTimeout>;
   private pressed = (event: KeyboardEvent): void => this.key(event);
 
   override connectedCallback(): void {
@@ -79,10 +81,7 @@ class ReviewScreen extends Screen {
   /** What the filters offer. */
   private async choices(): Promise<void> {
     const status = this.parameters?.get("status") ?? "open";
-    const [found, documents] = await Promise.all([ask(address("review/facets", { status })), ask("documents?limit=200")]).catch(() => [{ facets: {} }, { documents: [] }]);
-    this.facets = found.facets;
-    this.documents = new Map(documents.documents.map((one: { id: string; source: string | null }) => [one.id, one.source ?? one.id]));
-    await learn((this.facets["class"] ?? []).map((one) => one.value)).catch(() => undefined);
+    this.facets = (await ask(address("review/facets", { status })).catch(() => ({ facets: {} }))).facets;
     this.requestUpdate();
   }
 
@@ -113,9 +112,8 @@ class ReviewScreen extends Screen {
     if (!found) return;
     this.total = found.total;
     this.items = more ? [...this.items, ...found.items] : found.items;
-    const id = this.parameters.get("id");
-    if (!more) await this.open(id ?? this.items[0]?.id ?? null);
     this.requestUpdate();
+    if (!more) await this.open(this.parameters.get("id") ?? this.items[0]?.id ?? null);
   }
 
   private async open(id: string | null): Promise<void> {
@@ -126,22 +124,31 @@ class ReviewScreen extends Screen {
       this.requestUpdate();
       return;
     }
+    const listed = this.items.find((item) => item.id === id);
+    if (listed) await this.show(listed);
     const item = (await this.run("Reading the item…", () => ask(`review/${encodeURIComponent(id)}`))) as Item | undefined;
-    if (!item) return;
+    if (!item || (listed && this.current !== listed)) return;
     remember(item);
+    await this.show(item);
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => void this.foresee(item), SETTLED_MS);
+  }
+
+  private async show(item: Item): Promise<void> {
+    if (this.current?.id !== item.id) {
+      this.suggestions = [];
+      this.effects = {};
+    }
     this.current = item;
-    this.suggestions = [];
-    this.effects = {};
-    history.replaceState(null, "", `#/${address(`review/${id}`, Object.fromEntries(this.filter()))}`);
+    history.replaceState(null, "", `#/${address(`review/${item.id}`, Object.fromEntries(this.filter()))}`);
     this.requestUpdate();
-    void this.foresee(item);
     await this.updateComplete;
     this.querySelector(".items [aria-current]")?.scrollIntoView({ block: "nearest" });
   }
 
   /** What each decision would do, and which corrections would be accepted; all of it dry runs. */
   private async foresee(item: Item): Promise<void> {
-    if (item.status !== "open") return;
+    if (item.status !== "open" || this.current?.id !== item.id) return;
     const path = `review/${encodeURIComponent(item.id)}`;
     const tried = (decision: string, body: object): Promise<Decided | undefined> =>
       this.may("review") ? ask(`${path}/${decision}`, { json: { ...body, dry_run: true } }).catch(() => undefined) : Promise.resolve(undefined);
@@ -157,10 +164,11 @@ class ReviewScreen extends Screen {
     this.requestUpdate();
   }
 
-  private move(step: number): void {
+  private async move(step: number): Promise<void> {
     const at = this.items.findIndex((item) => item.id === this.current?.id);
+    if (at + step === this.items.length && at + step < this.total) await this.load(true);
     const next = this.items[at + step];
-    if (next) void this.open(next.id);
+    if (next) await this.open(next.id);
   }
 
   private key(event: KeyboardEvent): void {
@@ -171,8 +179,8 @@ class ReviewScreen extends Screen {
     }
     if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
     const action = {
-      j: () => this.move(1),
-      k: () => this.move(-1),
+      j: () => void this.move(1),
+      k: () => void this.move(-1),
       c: () => this.turn("correct"),
       a: () => void this.accept(),
       r: () => this.turn("reject"),
@@ -383,18 +391,18 @@ class ReviewScreen extends Screen {
       <select id="f-${name}" class="chip plain" @change=${(event: Event) => this.set(name, (event.target as HTMLSelectElement).value)}>
         ${options.map(([key, words]) => html`<option value=${key} ?selected=${key === value}>${words}</option>`)}
       </select>`;
-    const choice = (name: string, label: string, all: string, words: (value: string) => string): TemplateResult | typeof nothing => {
+    const choice = (name: string, label: string, all: string, words: (value: string, label?: string | null) => string): TemplateResult | typeof nothing => {
       const found = this.facets[name] ?? [];
       const now = this.parameters.get(name) ?? "";
       if (found.length < 2 && !now) return nothing;
-      return select(name, label, [["", all], ...found.map(({ value, items }): [string, string] => [value, `${words(value)} (${items})`])], now);
+      return select(name, label, [["", all], ...found.map((one): [string, string] => [one.value, `${words(one.value, one.label)} (${one.items})`])], now);
     };
     return html`<div class="row filters">
       ${select("status", "State", STATES.map((one) => [one, one === "any" ? "any state" : one]), status)}
       ${choice("shape", "Rule", "All rules", ruleName)}
       ${choice("component", "Reason", "All reasons", ruleName)}
-      ${choice("class", "Kind", "All kinds", nameOf)}
-      ${choice("document", "Text", "All texts", (iri) => this.documents.get(iri.split("/").pop()!) ?? nameOf(iri))}
+      ${choice("class", "Kind", "All kinds", (iri, label) => label ?? nameOf(iri))}
+      ${choice("document", "Text", "All texts", (iri, label) => label ?? `text ${nameOf(iri)}`)}
       ${select("max_confidence", "Confidence", [["", "Any confidence"], ["0.9", "at most 0.9"], ["0.7", "at most 0.7"], ["0.5", "at most 0.5"]], this.parameters.get("max_confidence") ?? "")}
       <label class="hide" for="f-text">Words</label>
       <input id="f-text" type="search" class="chip plain" placeholder="Words" .value=${this.parameters.get("text") ?? ""} @change=${(event: Event) => this.set("text", (event.target as HTMLInputElement).value)} />
@@ -495,7 +503,7 @@ class ReviewScreen extends Screen {
     return html`<section class="card"><header><h2>Similar names</h2></header>
       ${found.length
         ? html`<table class="list"><tbody>${found.map((one) => html`<tr><td><a href=${entityAddress(one.iri)}>${one.label}</a></td><td class="soft">${one.classes[0] ? nameOf(one.classes[0]) : ""}</td><td class="right">${one.score.toFixed(2)}</td></tr>`)}</tbody></table>`
-        : html`<p class="empty">The graph has no name like these.</p>`}</section>`;
+        : html`<p class="empty">${item.similar ? "The graph has no name like these." : "Looking for similar names…"}</p>`}</section>`;
   }
 }
 

@@ -41,6 +41,7 @@ _ENDS: Final = (
     | _TURNS
     | {"he", "she", "it", "they", "we", "i", "you", "who", "which"}
 )
+_AFTER_REGION: Final = AUXILIARIES | {"on", "opened", "that", "which", "with", "and", "by", "since", "so"}
 _LONGEST_HEAD: Final = 5
 _YEAR = re.compile(r"\d{4}$")
 _VALUE_REACH: Final = 5
@@ -64,11 +65,15 @@ class Clause:
 
 @dataclass(frozen=True)
 class Governor:
-    """The words that say the relation, at `units[first:last]`. `converse`: the object is their subject."""
+    """The words that say the relation, at `units[first:last]`. `converse`: the object is their subject.
+
+    `subject`: the unit of which they say it, where the construction itself tells.
+    """
 
     first: int
     last: int
     converse: bool = False
+    subject: int | None = None
 
 
 def governor(clause: Clause, group: Group) -> Governor | None:
@@ -77,18 +82,20 @@ def governor(clause: Clause, group: Group) -> Governor | None:
         return _of_date(clause)
     if group is Group.NUMBERS:
         return _of_number(clause)
-    return _before(clause) or _behind(clause) or _as_subject(clause) or _as_role(clause) or _genitive(clause)
+    return _before(clause) or _behind(clause) or _as_subject(clause) or _as_role(clause) or _of_place(clause)
 
 
 def _before(clause: Clause) -> Governor | None:
     """The label before a name, with a list, articles and a common noun between them at most."""
     units, at = clause.units, clause.value - 1
-    joined = listed = False
+    joined = listed = crossed = False
     words = 0
     while at >= 0:
         ending = [one for one in clause.occurrences if one.last == at + 1]
         if ending and not (joined and units[at].text in ("with", "to")):
-            return _own(ending, clause)
+            alone = all(one.last == one.first + 1 for one in ending) and units[at].text in PREPOSITIONS
+            apart = (crossed and alone) or (listed and _acts(units, clause.value))
+            return None if apart else _own(ending, clause)
         unit = units[at]
         if unit.kind is Kind.NAME:
             if not joined or (unit.start, unit.end) == _span(units[clause.value]):
@@ -97,7 +104,7 @@ def _before(clause: Clause) -> Governor | None:
         elif unit.text in _JOINERS:
             if unit.text in _BETWEEN_NAMES and not _name_before(units, at):
                 return None
-            listed = listed or unit.text in _CONJUNCTIONS
+            listed, crossed = listed or unit.text in _CONJUNCTIONS, crossed or unit.text in ("to", "with")
             if unit.text == "," and not (listed or _goes_on(units, clause.value)):
                 return None
             joined = True
@@ -113,6 +120,20 @@ def _before(clause: Clause) -> Governor | None:
                 return None
         at -= 1
     return None
+
+
+def _acts(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name has a verb of its own: "was founded by Jo Reed, and Ada Stone laid it out"."""
+    after = at + 1
+    while after < len(units) and is_adverb(units[after]):
+        after += 1
+    if after >= len(units) or units[after].kind is not Kind.WORD:
+        return False
+    verb = units[after].text
+    takes = after + 1 < len(units) and units[after + 1].text in _ARTICLES | {"it", "them", "there"}
+    return verb in AUXILIARIES | _INVERTED or (
+        verb not in PREPOSITIONS | _CONJUNCTIONS | _TURNS and (takes or verb.endswith("ed"))
+    )
 
 
 def _name_before(units: Sequence[Unit], at: int) -> bool:
@@ -186,10 +207,35 @@ def _is_of(units: Sequence[Unit], at: int, others: frozenset[int]) -> bool:
     return bool({at + 1, at + 2} & others)
 
 
+def _of_place(clause: Clause) -> Governor | None:
+    """Where something is, without a word for it, for relations that "in" says."""
+    if not clause.phrases.has(clause.term.iri, "in"):
+        return None
+    return _genitive(clause) or _region(clause)
+
+
+def _region(clause: Clause) -> Governor | None:
+    """A region behind the place in it: "is in Elm Village, Norton"; not where a list goes on."""
+    units, at = clause.units, clause.value
+    place = at - 2
+    if place < 1 or units[at - 1].text != "," or place not in clause.others:
+        return None
+    lead = place - 1
+    while lead > 0 and units[lead].text in _ARTICLES:
+        lead -= 1
+    after = units[at + 1] if at + 1 < len(units) else None
+    ends = after is None or after.text in _AFTER_REGION or after.kind is Kind.MARK
+    listed = after is not None and _goes_on_with_name(units, at + 1)
+    apart = any(units[n].text in ("between", "from", "both") for n in range(max(0, lead - 3), lead + 1))
+    if units[lead].text not in ("in", "at", "near") or not ends or listed or apart:
+        return None
+    return Governor(place + 1, at, subject=place)
+
+
 def _genitive(clause: Clause) -> Governor | None:
     """A possessor, for relations that "in" says: "Hamburg's Elbphilharmonie"."""
     units, at = clause.units, clause.value
-    if not clause.phrases.has(clause.term.iri, "in") or at + 1 >= len(units) or units[at + 1].text != "'s":
+    if at + 1 >= len(units) or units[at + 1].text != "'s":
         return None
     return Governor(at, at + 2) if {at + 2, at + 3} & clause.others else None
 
@@ -215,7 +261,13 @@ def _of_date(clause: Clause) -> Governor | None:
         return _first_own([one for one in before if one.last == nearest], clause)
     after = [one for one in clause.occurrences if one.first > value and one.last <= end + 1]
     nearest = min((one.first for one in after), default=None)
+    if nearest is not None and any(_is_date(unit) for unit in units[nearest + 1 : nearest + 5]):
+        return None  # "In 1873 it was given away, and the park opened in 1876"
     return None if nearest is None else _first_own([one for one in after if one.first == nearest], clause)
+
+
+def _is_date(unit: Unit) -> bool:
+    return _YEAR.search(unit.text) is not None and (unit.kind is Kind.NAME or unit.text.isdigit())
 
 
 def _is_spent(units: Sequence[Unit], last: int, value: int) -> bool:

@@ -21,6 +21,10 @@ __all__ = ["kind_of_name", "mentions_kind", "said_kind", "suggested_kind"]
 _LONGEST_KIND: Final = 3
 _COPULAS: Final = frozenset({"is", "was", "are", "were", ",", "as", "(", "became", "remains", "called"})
 _LONGEST_DESCRIPTION: Final = 6
+_HEAD_FIRST: Final = frozenset("ca es fr gl it pl pt ro".split())  # noqa: SIM905
+"""Languages in which the word for the kind opens a name; in others it ends it."""
+_SHORTEST_PART: Final = 5
+"""Of a compound such as "Elmstraße": "-burg" says nothing."""
 
 
 def kind_of_name(name: str, schema: Schema) -> OntologyClass | None:
@@ -39,6 +43,21 @@ def kind_of_name(name: str, schema: Schema) -> OntologyClass | None:
         tail = " ".join(found[-size:]).casefold()
         for kind in schema.classes.values():
             if tail in (text.casefold() for text in (kind.label, *kind.alternative_labels)):
+                return kind
+    return _foreign_kind(name, schema)
+
+
+def _foreign_kind(name: str, schema: Schema) -> OntologyClass | None:
+    """The class that a name says in another language: "Rue Elm", "Elmer Brücke", "Elmstraße"."""
+    found = name.casefold().replace("-", " ").split()
+    for kind in schema.classes.values():
+        for word, language in kind.name_words:
+            if language in _HEAD_FIRST:
+                says = len(found) > 1 and found[0] == word
+            else:
+                compound = len(word) >= _SHORTEST_PART and found[-1].endswith(word)
+                says = (len(found) > 1 and found[-1] == word) or (compound and found[-1] != word)
+            if says:
                 return kind
     return None
 

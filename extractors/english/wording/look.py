@@ -104,7 +104,7 @@ class Wording:
             return self._look_at_kind(reading)
         if term is None or reading.grounded.object is None:
             return reading
-        doubt = self._description(reading, term) or self._doubt(reading)
+        doubt = self._description(reading, term) or self._cut(reading) or self._doubt(reading)
         if doubt is None or term.kind is not PropertyKind.OBJECT or term.symmetric:
             return replace(reading, doubt=doubt)
         inverse = self._schema.properties.get(term.inverse) if term.inverse else None
@@ -131,9 +131,30 @@ class Wording:
                 continue
             if is_object and words.split()[0].isdigit():
                 return f'"{words}" opens with a number, as an address does.'
+            if self._only_opens(words, spans):
+                return f'"{words}" opens its sentence and is a word of the ontology: it may be no name.'
             if spans and all(is_indefinite(self._text.text, span) for span in spans):
                 return f'"{words}" describes a thing and is no name.'
         return None
+
+    def _only_opens(self, words: str, spans: Sequence[Span]) -> bool:
+        """Whether a common word has its capital only from opening a sentence: "Ground was broken in 2006"."""
+        plain = " " not in words.strip() and self._phrases.has_word(words)
+        return (
+            plain
+            and not self._linker.labels.exact(words)
+            and bool(spans)
+            and all(self._text.sentence_of(span).start == span.start for span in spans)
+        )
+
+    def _cut(self, reading: Interpretation) -> str | None:
+        """Whether the subject is a part of a longer name wherever it occurs: "Stone" of "Stone & Co."."""
+        subject = reading.said.triple.subject
+        places = self._text.occurrences(subject)
+        if not places or self._linker.labels.exact(subject):
+            return None
+        whole = self._whole(places)
+        return None if whole is None else f'"{subject}" is a part of "{whole}".'
 
     def _after(self, span: Span) -> str:
         return (self._text.text[span.end : span.end + _LONGEST_WORD].split() or [""])[0].strip(".,;:")
@@ -282,14 +303,35 @@ class Wording:
             return f'"{_text(text, units[at])}" may be a part of a longer name with "and".'
         if found is None:
             return f'The words before and after "{_text(text, units[at])}" do not say "{term.label}".'
+        if not others and not self._may_be_about(sentence, subject, units):
+            return f'The sentence does not name "{subject}", and those before it are about other things.'
         return self._wrong_subject(clause, found, term, subject, group) or self._wrong_topic(
             sentence, clause, found, term, subject
+        )
+
+    def _may_be_about(self, sentence: Span, subject: str, units: Sequence[Unit]) -> bool:
+        """Whether a sentence that does not name a subject can be about it: what the text was about before.
+
+        What is in brackets is about the name before them.
+        """
+        if any(unit.text == ")" for unit in units[-1:]):
+            opened = max((n for n, unit in enumerate(units) if unit.text == "("), default=0)
+            if opened and units[opened - 1].kind is Kind.NAME:
+                return False
+        topics = list(self._topics.recent(sentence))
+        noun = opening_noun(units) if any(unit.text in ("the", "this") for unit in units[:2]) else ()
+        described = (self._topics.described(sentence, " ".join(noun[:n])) for n in range(len(noun), 0, -1))
+        topics += [name for name in described if name is not None]
+        return not topics or any(
+            self._is(Unit(Kind.NAME, topic.casefold(), "", 0, 0), subject) for topic in topics
         )
 
     def _wrong_subject(
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group
     ) -> str | None:
         units, text = clause.units, self._text.text
+        if found.subject is not None:
+            return None
         if found.converse:
             meant = antecedent_before(units, clause.value, lambda unit: self._is(unit, subject))
             if isinstance(meant, Unit) and not self._is(meant, subject):
@@ -319,6 +361,8 @@ class Wording:
     ) -> str | None:
         """Whether "it" or "the tunnel", which opens the sentence, surely stands for another thing."""
         units = clause.units
+        if found.subject is not None:
+            return None
         first = next((unit for unit in units if unit.kind is not Kind.MARK), None)
         named = [at for at, unit in enumerate(units[: found.first]) if unit.kind is Kind.NAME]
         about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))

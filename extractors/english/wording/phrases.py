@@ -14,6 +14,7 @@ from typing import Final
 
 from pyoxigraph import NamedNode
 
+from extractors.english.wording.adjuncts import after_adjuncts
 from extractors.english.wording.units import AUXILIARIES, Kind, Unit, is_adverb
 from ontology.labels import stem, words
 from ontology.schema import Schema
@@ -51,13 +52,14 @@ def group_of(term: OntologyProperty) -> Group:
 class Occurrence:
     """A label's words at `units[first:last]`; `terms` are the relations of the group that have that label.
 
-    `passive`: they end with "by".
+    `passive`: they end with "by". `gap`: where the units begin and end that stand between them.
     """
 
     first: int
     last: int
     terms: frozenset[NamedNode]
     passive: bool
+    gap: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,9 @@ class Phrases:
             for text in (kind.label, *kind.alternative_labels)
             for word in words(text)[-1:]
         )
+        kinds = [text for one in schema.classes.values() for text in (one.label, *one.alternative_labels)]
+        ways = [text for one in schema.properties.values() for text in (one.label, *one.alternative_labels)]
+        self._words = frozenset(stem(word) for text in (*kinds, *ways) for word in words(text))
         for term in schema.properties.values():
             if term.deprecated or term.kind is PropertyKind.ANNOTATION:
                 continue
@@ -118,6 +123,10 @@ class Phrases:
         """Whether a word is the noun of a class, or of a relation's label: "Architect"."""
         return stem(word) in self._nouns
 
+    def has_word(self, word: str) -> bool:
+        """Whether a word is part of any label, of a class or a relation."""
+        return stem(word.casefold()) in self._words
+
     def is_main(self, iri: NamedNode, units: Sequence[Unit]) -> bool:
         """Whether units have the first word of a relation's main label."""
         return any(unit.stem == self._own[iri][0].stems[0] for unit in units)
@@ -141,28 +150,34 @@ class Phrases:
         """The labels in the units, longest first where they overlap; `extra` are more labels of relations."""
         more = [label for iri, text in extra.items() if (label := _label(text, iri)) is not None]
         found: dict[tuple[int, int, bool], set[NamedNode]] = {}
+        gaps: dict[tuple[int, int, bool], tuple[int, int]] = {}
         for at, unit in enumerate(units):
             if unit.kind is not Kind.WORD:
                 continue
             known = self._labels.get((group, unit.stem), [])
             for label in [*known, *(one for one in more if one.stems[0] == unit.stem)]:
-                end = _match(units, at, label)
-                if end is not None:
+                matched = _match(units, at, label, group)
+                if matched is not None:
+                    end, gap = matched
                     key = (at, end, label.words[-1] == "by")
                     found.setdefault(key, set()).add(label.term)
+                    if gap is not None:
+                        gaps[key] = gap
         for (first, last, by), terms in found.items():
             for (start, end, _), inner in found.items():
                 tail = units[end:last]
                 dated = group is Group.DATES
                 if start == first and tail and dated and not by and all(u.text in _TAILS for u in tail):
                     terms |= inner
-        all_ = [Occurrence(first, last, frozenset(t), by) for (first, last, by), t in found.items()]
+        all_ = [Occurrence(*key[:2], frozenset(t), key[2], gaps.get(key)) for key, t in found.items()]
         return [one for one in all_ if not any(self._covers(units, other, one) for other in all_)]
 
     def _covers(self, units: Sequence[Unit], outer: Occurrence, inner: Occurrence) -> bool:
         """Whether a longer phrase takes another's words; not where it only adds a kind: "station on"."""
         inside = outer.first <= inner.first and inner.last <= outer.last
         if not inside or (outer.first, outer.last) == (inner.first, inner.last):
+            return False
+        if outer.gap is not None and outer.gap[0] <= inner.last <= outer.gap[1]:
             return False
         if any(unit.text == "and" for unit in units[outer.first : outer.last]):
             return False
@@ -184,21 +199,28 @@ def _label(text: str, iri: NamedNode) -> _Label | None:
     return _Label(tuple(found), tuple(stem(word) for word in found), iri, passive) if found else None
 
 
-def _match(units: Sequence[Unit], at: int, label: _Label) -> int | None:
-    """Where the label's words end that begin at a unit; adverbs and "and operated" may stand between."""
-    here = at
+def _match(
+    units: Sequence[Unit], at: int, label: _Label, group: Group
+) -> tuple[int, tuple[int, int] | None] | None:
+    """Where the label's words end that begin at a unit, and the gap in them, if there is one.
+
+    Adverbs, "and operated", and what says when or where may stand between them.
+    """
+    here, gap = at, None
     for place, (word, short) in enumerate(zip(label.words, label.stems, strict=True)):
         if place:
             while here < len(units) and is_adverb(units[here]) and units[here].stem != short:
                 here += 1
             if word == "by" and here + 2 < len(units) and units[here].text in ("and", ","):
                 here = next((n for n in range(here + 2, here + 4) if _is(units, n, "by")), here)
+            after = after_adjuncts(units, here, word, dated=group is Group.DATES)
+            here, gap = after, (here, after) if after != here else gap
         if here >= len(units) or units[here].kind is not Kind.WORD:
             return None
         if units[here].text != word and (len(word) < 4 or units[here].stem != short or label.passive):
             return None
         here += 1
-    return here
+    return here, gap
 
 
 def _is(units: Sequence[Unit], at: int, text: str) -> bool:

@@ -87,7 +87,7 @@ def _said(
         taken: set[Governor] = set()
         for iri in sorted(terms, key=lambda iri: -phrases.is_main(iri, units[max(0, at - 4) : at])):
             term = schema.properties[iri]
-            clause = Clause(units, at, frozenset(), occurrences, term, phrases)
+            clause = Clause(units, at, frozenset({at - 2}), occurrences, term, phrases)
             found = governor(clause, group)
             if found is None or found.converse or _is_cut(clause, found) or not _is_plain(clause, found):
                 continue
@@ -103,6 +103,9 @@ def _subject(
 ) -> str | None:
     """The name that the words are said of, or what "it" stands for; None where that is open."""
     units = clause.units
+    if found.subject is not None:
+        unit = units[found.subject]
+        return text.text[unit.start : unit.end] if unit.kind is Kind.NAME else None
     for at, unit in enumerate(units):
         if at == clause.value or unit.kind is not Kind.NAME or not _may_act(units, at):
             continue

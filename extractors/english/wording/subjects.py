@@ -159,7 +159,18 @@ def _antecedent(
     nearest = units[at]
     if is_subject(nearest):
         return nearest
-    return _nearest(units, start, at - 1, -1) if _lead(units, at) in PREPOSITIONS else nearest
+    if _lead(units, at) not in PREPOSITIONS or _is_object(units, at):
+        return nearest
+    return _nearest(units, start, at - 1, -1)
+
+
+def _is_object(units: Sequence[Unit], at: int) -> bool:
+    """Whether a participle leads to a name: "housed in the Elm Works, which" speaks of the works."""
+    here = at - 1
+    while here > 0 and (units[here].text in _BEFORE_NAMES or units[here].text.isdigit()):
+        here -= 1
+    verb = units[here - 1] if here > 0 else None
+    return verb is not None and verb.kind is Kind.WORD and verb.text.endswith(("ed", "ing"))
 
 
 def _adjacent(units: Sequence[Unit], start: int, at: int) -> Unit | None:
@@ -217,7 +228,7 @@ def _description(units: Sequence[Unit], at: int, start: int) -> Description | No
     indefinite = unit.text in ("a", "an")
     inner = before in _SUBORDINATING or (indefinite and before in ("and", "but"))
     opens = at == start or before in ("", ",", "and", "but")
-    if not (inner or (opens and not indefinite)) or at + 1 >= len(units):
+    if not (inner or (opens and not indefinite)) or at + 1 >= len(units) or _is_aside(units, at, start):
         return None
     noun = at + 1
     while (
@@ -235,6 +246,16 @@ def _description(units: Sequence[Unit], at: int, start: int) -> Description | No
         return None
     mid = any(one.kind is not Kind.MARK for one in units[:at])
     return Description(_first_noun(units, at + 1, noun), unit.text in _POSSESSIVE, inner, mid)
+
+
+def _is_aside(units: Sequence[Unit], at: int, start: int) -> bool:
+    """Whether "the" opens what is said between commas about the name before: "Elm Line, the bus, opened"."""
+    if at < start + 2 or units[at - 1].text != "," or units[at - 2].kind is not Kind.NAME:
+        return False
+    opens = _lead(units, at - 2, start) in ("", ",")
+    closed = next((n for n in range(at + 1, len(units)) if units[n].text in {",", *_STRONG}), None)
+    verb = any(unit.text in AUXILIARIES for unit in units[at:closed])
+    return opens and closed is not None and units[closed].text == "," and not verb
 
 
 def _first_noun(units: Sequence[Unit], first: int, last: int) -> str:

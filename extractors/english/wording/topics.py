@@ -17,6 +17,10 @@ from extractors.text.chunking import Span
 __all__ = ["Topics", "complemented", "opening_noun"]
 
 _THINGS: Final = frozenset({"it", "its"})
+_PRESENTING: Final = frozenset("nearby next here there opposite behind beyond close also across".split())  # noqa: SIM905
+_STANDING: Final = frozenset("is was stands stood lies lay rises sits".split())  # noqa: SIM905
+_LONGEST_PLACE: Final = 5
+_DEFINITE: Final = frozenset("the this that it he she they".split())  # noqa: SIM905
 _GAP = re.compile(r"\n[ \t\r]*\n")
 _BULLETS: Final = frozenset('"“-•*·–—>')
 _LONGEST_NOUN: Final = 3
@@ -55,14 +59,38 @@ class Topics:
         if topic is not None:
             return is_subject(Unit(Kind.NAME, topic.casefold(), "", 0, 0))
         names = [n for n, unit in enumerate(units) if unit.kind is Kind.NAME]
+        described = next((unit.text for unit in units if unit.kind is not Kind.MARK), "") in _DEFINITE
         free = [n for n in names if not _is_complement(units, n)]
         mine = [n for n in names if is_subject(units[n])]
-        return not (mine and free and not set(mine) & set(free))
+        return not (mine and (free or described) and not set(mine) & set(free))
 
     def of(self, sentence: Span) -> str | None:
         """What a sentence is about; None where that is open."""
         at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), None)
         return None if at is None else self._topic(at)
+
+    def recent(self, sentence: Span) -> Sequence[str]:
+        """What the text is about before a sentence: the topics of its paragraph, and what opens the text.
+
+        Where the topic of the sentence before is open, it may be any of the things that it names.
+        """
+        at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
+        found: list[str] = []
+        for before in range(at - 1, -1, -1):
+            here = self._text.sentences[before]
+            if _GAP.search(self._text.text, here.end, self._text.sentences[before + 1].start):
+                break
+            topic = self._topic(before)
+            found += [topic] if topic is not None else self._free(here) if before == at - 1 else []
+        opening = self._units(self._text.sentences[0]) if at else ()
+        first = next((unit for unit in opening if unit.kind is Kind.NAME), None)
+        return found if first is None else [*found, self._text.text[first.start : first.end]]
+
+    def _free(self, sentence: Span) -> Sequence[str]:
+        """The names of a sentence that do not only say where or by whom."""
+        units = self._units(sentence)
+        free = [n for n, one in enumerate(units) if one.kind is Kind.NAME and not _is_complement(units, n)]
+        return [self._text.text[units[n].start : units[n].end] for n in free]
 
     def described(self, sentence: Span, noun: str) -> str | None:
         """The one topic of the sentences before that a noun can describe: "the museum"."""
@@ -95,6 +123,8 @@ class Topics:
         if place >= len(units):
             return None
         first = units[place]
+        if (shown := _presented(units[place:])) is not None:
+            return self._text.text[shown.start : shown.end]
         if first.text in _THINGS:
             return self.before(sentence)
         if first.text in ("the", "this") and place + 1 < len(units):
@@ -115,6 +145,17 @@ class Topics:
             words.append(unit.text)
         found = (self.described(sentence, " ".join(words[:n])) for n in range(len(words), 0, -1))
         return next((one for one in found if one is not None), None)
+
+
+def _presented(units: Sequence[Unit]) -> Unit | None:
+    """The name that an inverted sentence is about: "Nearby is the Elm Arena", "Next door stands Elm Hall"."""
+    for at, unit in enumerate(units[:_LONGEST_PLACE]):
+        if unit.kind is Kind.MARK or (at == 0 and unit.text not in _PRESENTING | PREPOSITIONS):
+            return None
+        if at and unit.text in _STANDING:
+            rest = [one for one in units[at + 1 : at + 3] if one.text != "the"]
+            return rest[0] if rest and rest[0].kind is Kind.NAME else None
+    return None
 
 
 def opening_noun(units: Sequence[Unit]) -> Sequence[str]:

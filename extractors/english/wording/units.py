@@ -31,6 +31,7 @@ _SMALL = r"(?:(?:of|de|du|del|della|des|di|da|do|dos|la|le|el|the|von|van|y)\s+|
 _RUN = re.compile(
     rf"(?<!\w)(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*(?:(?:, {_WORD}){{0,3}},? & {_WORD}(?: {_WORD})*)?"
 )
+_PART_OF = re.compile(r"(?P<part>\S.*\s(?:Side|End|Quarter|Neighbou?rhood)) of (?P<whole>\S.*)")
 _COUNT = (
     r"(?:an?|another|some|several|many|few|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d+)"
 )
@@ -117,8 +118,8 @@ def with_past_names(units: Sequence[Unit]) -> Sequence[Unit]:
 def capitalized_runs(text: str, sentence: Span) -> Iterable[Span]:
     """The runs of capitalized words inside a sentence, and at its start those of several words.
 
-    A preposition at the start is none of the name: "In Norton". One word after "a" and before a noun only
-    describes it: "a Jesuit church".
+    A preposition at the start is none of the name: "In Norton". "Lower East Side of Norton" is two
+    names. One word after "a" and before a noun only describes it: "a Jesuit church".
     """
     for match in _RUN.finditer(text, sentence.start, sentence.end):
         described = _ADJECTIVE.search(text, sentence.start, match.start())
@@ -128,6 +129,9 @@ def capitalized_runs(text: str, sentence: Span) -> Iterable[Span]:
         word, _, rest = match.group().partition(" ")
         if opens and rest and word.casefold() in PREPOSITIONS:
             yield Span(match.end() - len(rest), match.end())
+        elif (part := _PART_OF.match(match.group())) is not None:
+            yield Span(match.start(), match.start() + part.end("part"))
+            yield Span(match.start() + part.start("whole"), match.end())
         elif not opens or rest:
             yield Span(match.start(), match.end())
 

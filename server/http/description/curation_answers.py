@@ -95,10 +95,11 @@ class ReviewItems(Page):
 
 
 class Facet(Answer):
-    """A value, and how many items have it."""
+    """A value, and how many items have it. The label is what people call a class, property or document."""
 
     value: str
     items: int
+    label: str | None = None
 
 
 class ReviewFacets(Answer):

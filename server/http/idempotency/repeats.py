@@ -157,7 +157,9 @@ class IdempotentPosts:
         """Keep a reply before its end is sent; forget a request that did nothing."""
         if not request.digest:
             return
-        if (reply.status < _REFUSED or reply.status == _JUDGED) and not _ends_in_problem(reply):
+        if mark.only_reads:
+            await asyncio.to_thread(lambda: self._kept.forget(*request.name))
+        elif (reply.status < _REFUSED or reply.status == _JUDGED) and not _ends_in_problem(reply):
             await asyncio.to_thread(lambda: self._kept.keep(*request.name, reply))
             if mark.revision is not None:
                 self._finished.append(mark.quad(mark.revision))

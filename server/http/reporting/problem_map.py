@@ -123,6 +123,12 @@ def all_problems() -> ProblemMap:
     add(server.UnknownValues, 422, "No such value", members=_places)
     add(server.ParameterUnusable, 400, "Parameter not usable", members=_places)
     add(server.UnsupportedBody, 415, "Content type not read here")
+    add(
+        server.UnsupportedCoding,
+        415,
+        "Content coding not read here",
+        headers=lambda error: {"Accept-Encoding": "gzip, identity"},
+    )
     add(server.LoadRefused, 422, "File refused by the shapes", members=lambda error: {"loads": error.loads})
     add(edit_errors.FileNameUnusable, 400, "No name of a file")
     add(

@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from starlette.requests import Request
 
+from server.http.page_parameters import known_parameters
 from server.runtime.context import Services
 
 
 def router(services: Services) -> APIRouter:
     """The route that tells a client its scopes, so that it need not offer what would be refused."""
-    routes = APIRouter(tags=["operations"])
+    routes = APIRouter(tags=["operations"], dependencies=[Depends(known_parameters)])
 
     @routes.get("/access")
     async def get_access(request: Request) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from server.http.access.keys import Scope
+from server.http.page_parameters import known_parameters
 from server.http.readiness import Readiness
 from server.http.version import API_VERSION
 from server.intake.language_model import model_health
@@ -19,7 +20,7 @@ from server.runtime.stores import capabilities
 
 def router(services: Services, readiness: Readiness) -> APIRouter:
     """The routes that monitors ask."""
-    routes = APIRouter(tags=["operations"])
+    routes = APIRouter(tags=["operations"], dependencies=[Depends(known_parameters)])
     read = [Depends(services.guard.requires(Scope.READ))]
 
     @routes.get("/healthz")

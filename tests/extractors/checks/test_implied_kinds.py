@@ -110,3 +110,20 @@ async def test_a_name_is_taken_without_the_place_that_stands_beside_it(schema: S
         "University of Larnford",
         "Larnford",
     }
+
+
+def test_where_a_relation_leaves_several_kinds_the_ontology_says_which_is_usual(
+    schema: Schema, linker: Linker
+):
+    person = {ADA: frozenset({urban("Person")})}
+    assert kinds([link(schema, HALL, "designed by", ADA)], person, linker) == {HALL: urban("Place")}
+    higher = [link(schema, HALL, "designed by", ADA), link(schema, HALL, "height", None)]
+    assert kinds(higher, person, linker) == {HALL: urban("Structure")}
+
+
+def test_a_usual_kind_is_not_taken_where_the_name_says_another(schema: Schema, linker: Linker):
+    person = {ADA: frozenset({urban("Person")})}
+    found = implied_kinds(
+        [link(schema, HALL, "designed by", ADA)], person, linker, {HALL: urban("Organization")}
+    )
+    assert {node: one.kind for node, one in found.items()} == {HALL: urban("Organization")}

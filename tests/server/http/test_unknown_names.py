@@ -1,9 +1,13 @@
 """A member or a parameter that is not known is refused with the nearest known one, and nothing is done."""
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
+
+from server.http.description.operations import OPERATIONS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -86,3 +90,109 @@ async def test_a_file_put_with_a_misspelled_dry_run_is_not_in_force(shared_clien
     await shared_client.put("/shapes/new.ttl?dry_run=true", content=b"")
 
     assert (await shared_client.get("/shapes/new.ttl")).status_code == 404
+
+
+SPARQL = ("/sparql", "/query", "/update")
+OGC = ("/", "/conformance", "/collections")
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+async def test_no_operation_passes_over_a_parameter(
+    shared_client: httpx.AsyncClient, method: str, path: str
+) -> None:
+    """SPARQL clients send parameters of other servers, and OGC API - Features wants 400."""
+    address = re.sub(r"\{\w+\}", "x", path)
+    sent = {"zzz": "1"}
+    content, headers = b"", {"accept": "application/json, */*;q=0.5"}
+    if path in SPARQL:
+        content, kind = (b"SELECT * {}", "query") if path != "/update" else (b"INSERT DATA {}", "update")
+        headers |= {"content-type": f"application/sparql-{kind}"}
+    elif path == "/store":
+        sent |= {"graph": "urn:x"}
+    if path.startswith("/store"):
+        headers |= {"content-type": "text/turtle"}
+        there = {"graph": "urn:x"} if path == "/store" else {}
+        await shared_client.put(address, params=there, content=b"<urn:a> a <urn:B> .", headers=headers)
+        headers |= {"accept": "text/turtle"}
+    response = await shared_client.request(method, address, params=sent, content=content, headers=headers)
+
+    if path in SPARQL or path.startswith("/store"):
+        assert response.status_code in (200, 201, 204), response.text
+        assert "'zzz'" in response.headers["warning"]
+    else:
+        standard = path in OGC or path.startswith("/collections/")
+        assert response.status_code == (400 if standard else 422), response.text
+        assert [one["place"] for one in response.json()["errors"]] == ["zzz"]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_query_names_the_parameters_that_it_did_not_use(
+    shared_client: httpx.AsyncClient, method: str
+) -> None:
+    sent = {"query": "ASK {}", "infer": "true", "queryLn": "SPARQL", "timeout": "5"}
+    given = {"params": sent} if method == "GET" else {"data": sent}
+    response = await shared_client.request(method, "/sparql", **given)  # type: ignore[arg-type]
+
+    assert response.status_code == 200
+    assert (
+        "'infer' (did you mean 'inference'?), 'queryLn' (did you mean 'query'?)"
+        in (response.headers["warning"])
+    )
+
+
+@pytest.mark.parametrize("name", ["format", "output", "results"])
+async def test_the_format_has_the_names_that_other_servers_give_it(
+    shared_client: httpx.AsyncClient, name: str
+) -> None:
+    response = await shared_client.get("/sparql", params={"query": "SELECT * {}", name: "csv"})
+
+    assert response.headers["content-type"].startswith("text/csv")
+    assert "warning" not in response.headers
+
+
+async def test_a_description_names_parameters_too(shared_client: httpx.AsyncClient) -> None:
+    response = await shared_client.get("/sparql", params={"qurey": "ASK {}"})
+
+    assert "'qurey' (did you mean 'query'?)" in response.headers["warning"]
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE"])
+async def test_a_misspelled_graph_is_refused_by_the_store(
+    shared_client: httpx.AsyncClient, method: str
+) -> None:
+    response = await shared_client.request(
+        method, "/store?grahp=urn:x", headers={"content-type": "text/turtle"}
+    )
+
+    assert response.status_code == 400
+    assert "did you mean 'graph'?" in response.json()["detail"]
+
+
+async def test_all_members_of_all_bodies_are_known(shared_client: httpx.AsyncClient) -> None:
+    """No object of a JSON body takes members that its schema does not name."""
+    description = (await shared_client.get("/openapi.json")).json()
+    schemas = description["components"]["schemas"]
+    open_ones = set()
+    for path, methods in description["paths"].items():
+        for method, operation in methods.items():
+            form = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+            for place, schema in objects_of(form.get("schema", {}), schemas):
+                if "properties" in schema and schema.get("additionalProperties") is not False:
+                    open_ones.add((method, path, place))
+    assert not open_ones
+
+
+def objects_of(
+    schema: Any, schemas: dict[str, Any], place: str = "", seen: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A schema and all that its parts may be, with where they stand."""
+    if isinstance(schema, list):
+        for one in schema:
+            yield from objects_of(one, schemas, place, seen)
+    elif isinstance(schema, dict):
+        name = str(schema.get("$ref", "")).rpartition("/")[2]
+        if name and name not in seen:
+            yield from objects_of(schemas[name], schemas, f"{place}/{name}", seen | {name})
+        yield place, schema
+        for key, part in schema.items():
+            yield from objects_of(part, schemas, f"{place}/{key}", seen)

@@ -1,5 +1,6 @@
 """The Model Context Protocol, spoken by the official client over HTTP and over standard streams."""
 
+import gzip
 import json
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -191,3 +192,15 @@ async def test_each_tool_needs_what_its_route_needs(tmp_path: Path) -> None:
 def test_other_methods_are_refused(server: RunningServer, method: str) -> None:
     answer = httpx.request(method, server.url + "/mcp", trust_env=False)
     assert (answer.status_code, answer.headers["allow"]) == (405, "OPTIONS, POST")
+
+
+def test_a_packed_request_is_read(server: RunningServer) -> None:
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}'
+    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    packed = {**headers, "content-encoding": "gzip"}
+    with httpx.Client(base_url=server.url, trust_env=False) as client:
+        plain = client.post("/mcp", content=body, headers=headers)
+        assert client.post("/mcp", content=gzip.compress(body), headers=packed).json() == plain.json()
+        unknown = client.post("/mcp", content=body, headers={**headers, "content-encoding": "br"})
+    assert plain.status_code == 200
+    assert unknown.status_code == 415

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 import server.rules.rule_registry
+from curation.review_search import ReviewFilter
 from ontology import Schema
 from server.cli.app import COMMANDS, RESEARCH, command_line
 from server.cli.plain_flags import FLAGS, plain_flags
@@ -112,7 +113,7 @@ async def test_a_command_that_only_queries_or_lists_opens_neither_shapes_nor_ind
             assert b"".join([part async for part in answer]) == b"true"
         assert not querying.startup.begun
     async with services().reading() as reading:
-        assert reading.review.count() == 0
+        assert reading.review.find(ReviewFilter()) == []
         assert not reading.startup.begun
 
 

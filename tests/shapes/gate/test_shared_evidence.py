@@ -7,7 +7,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 from curation.decisions import Decisions
-from curation.review import ReviewFilter
+from curation.review_search import ReviewFilter
 from ontology import Schema
 from sparql.model.change import Statement, Verdict
 from sparql.model.vocabulary import PROV, PROVENANCE, RDF, UKG

@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from curation.decisions import Reviewer
-from curation.review import ReviewFilter, named_item
+from curation.review import named_item
+from curation.review_search import ReviewFilter
 from server.curation.reviewing import (
     MOST_AT_ONCE,
     Correction,

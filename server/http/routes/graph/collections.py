@@ -15,14 +15,14 @@ from fastapi import APIRouter, Depends, Query
 from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from server.errors import ParameterUnusable, UnknownResource
 from server.http.access.guard import refuse_key_in_address
 from server.http.access.keys import Scope
 from server.http.page_parameters import Needed, known_parameters
-from server.message import unknown_name
 from server.runtime.context import Services
+from sparql.model.unknown_names import unknown_name
 
 if TYPE_CHECKING:
     from sparql.spatial.feature_collections import Box, Collections, FeatureCatalog, FeatureClass
@@ -43,6 +43,7 @@ Text = Annotated[str | None, Query()]
 
 def landing_page(services: Services, request: Request) -> JSONResponse:
     """What `/` answers to programs: where everything is (OGC 17-069r4, 7.2)."""
+    _known(request)
     base = _base(services, request)
     links = [
         _link(f"{base}/", "self", "application/json", "This page"),
@@ -110,8 +111,11 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         )
 
     @routes.get("/collections/{collection}/items/{feature:path}", response_class=JSONResponse)
-    async def get_item(request: Request, collection: str, feature: str, f: Text = None) -> JSONResponse:
+    async def get_item(request: Request, collection: str, feature: str, f: Text = None) -> Response:
         """One feature by its IRI, percent-encoded or as it is."""
+        if not feature:
+            query = request.url.query
+            return RedirectResponse("../items" + (f"?{query}" if query else ""))
         address = f"{_base(services, request)}/collections/{quote(collection, safe='')}"
         return JSONResponse(
             await reading.item(collection, feature, address), headers=_HEADERS, media_type=_GEOJSON
@@ -123,7 +127,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
 def _known(request: Request) -> None:
     """Raises `ParameterUnusable` for parameters that the route lacks (17-069r4, 7.15.8 wants 400)."""
     refuse_key_in_address(request)
-    known = _PARAMETERS if request.url.path.endswith("/items") else ("f",)
+    known = _PARAMETERS if request.url.path.rstrip("/").endswith("/items") else ("f",)
     for name in request.query_params:
         if name not in known:
             raise ParameterUnusable(name, unknown_name("parameter", name, known))

@@ -14,13 +14,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from server.http.dataset_reading import DatasetReading, ReadVocabulary
+from server.http.parameters import check_parameters
 from server.http.reporting.warning_header import warning_of
 from server.http.streaming import ClientLeft, ResultResponse, while_connected
 from sparql.model.errors import MalformedRequest
+from sparql.model.request_mark import current_mark
+from sparql.model.unknown_names import unused_parameters
 from sparql.protocol.description import describe_dataset, describe_service, write
 from sparql.protocol.formats import BY_NAME, FEATURE_FORMAT, GRAPH_FORMATS, RESULT_FORMATS, Format
 from sparql.protocol.negotiation import choose, first_known
-from sparql.protocol.requests import ProtocolRequest, read_request
+from sparql.protocol.requests import PARAMETERS, ProtocolRequest, read_request
 from sparql.rewriting.rewriter import Preparation, Rewriter
 from sparql.syntax.request_facts import Kind, QueryForm, facts_of
 from sparql.syntax.unknown_functions import unknown_function_message
@@ -130,9 +133,6 @@ def router(
         summary="The VoID description of the dataset",
         response_class=Response,
     )
-    routes.add_api_route(
-        "/.well-known/void", endpoint.describe_dataset, methods=["HEAD"], include_in_schema=False
-    )
     return routes
 
 
@@ -160,6 +160,8 @@ class Endpoint:
             raise MalformedRequest("Updates are not taken here; send them to /update.")
         found = await self._admitted(request, found)
         if found.kind is Kind.QUERY:
+            if (mark := current_mark()) is not None:
+                mark.only_reads = True
             return await self.answer_query(request, found)
         return await self.answer_update(request, found)
 
@@ -199,7 +201,8 @@ class Endpoint:
         )
         if preparation is not None and found.options.explain:
             wanted = _reader_request(found, RESULT_FORMATS[0], settings, preparation)
-            return JSONResponse(preparation.explanation(*await readers.prepared(wanted)))
+            explained = preparation.explanation(*await readers.prepared(wanted))
+            return JSONResponse(explained, headers=_warned({}, found.warnings))
         found, format_ = _with_format(request, found)
         tag = _tag_of(found, format_) if readers.knows_every_change else None
         if tag is not None and _matches(request, known := tag.at(readers.revision())):
@@ -208,9 +211,7 @@ class Endpoint:
             if preparation is not None and tag is not None and format_ in RESULT_FORMATS:
                 work = preparation.index_answer(format_, _timeout(found, settings))
                 if (whole := await while_connected(request, work)) is not None:
-                    headers = _headers(format_, tag.at(whole.revision))
-                    if (warning := warning_of(found.warnings)) is not None:
-                        headers["Warning"] = warning
+                    headers = _warned(_headers(format_, tag.at(whole.revision)), found.warnings)
                     return Response(None if request.method == "HEAD" else whole.body, headers=headers)
             asked = _reader_request(found, _read_as(format_), settings, preparation)
             result = await while_connected(request, readers.open_query(asked))
@@ -225,8 +226,7 @@ class Endpoint:
             *(() if preparation is None else preparation.warnings),
             *map(unknown_function_message, result.unknown_functions),
         )
-        if messages and (warning := warning_of(messages)) is not None:
-            headers["Warning"] = warning
+        _warned(headers, messages)
         if format_ is FEATURE_FORMAT and request.method != "HEAD":
             return await self._features(found, result, headers)
         body = None if request.method == "HEAD" else result.whole()
@@ -261,16 +261,24 @@ class Endpoint:
             updates=self._updates is not None,
             aggregates=load_aggregates(),
         )
-        return Response(write(triples, format_), headers=_headers(format_, None))
+        unused = unused_parameters(request.query_params, PARAMETERS)
+        return Response(write(triples, format_), headers=_warned(_headers(format_, None), unused))
 
     async def describe_dataset(self, request: Request) -> Response:
         """What the dataset holds, in VoID."""
         if self._admission is not None:
             await self._admission.body(request)
+        check_parameters(request, ())
         format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
+        # Its blank nodes have other names each time, so that a digest of it would not last.
+        readers = self._services.readers
+        tag = EntityTag("void", format_).at(readers.revision()) if readers.knows_every_change else None
+        headers = _headers(format_, tag)
+        if tag is not None and _matches(request, tag):
+            return Response(status_code=304, headers=headers)
         dataset_iri = self._address("/.well-known/void#dataset")
         triples = describe_dataset(dataset_iri, self._address("/sparql"), await self._dataset.facts())
-        return Response(write(triples, format_), headers=_headers(format_, None))
+        return Response(write(triples, format_), headers=headers)
 
     def _address(self, path: str) -> NamedNode:
         return NamedNode(self._services.settings.base_url.rstrip("/") + path)
@@ -383,6 +391,13 @@ def _matches(request: Request, tag: str) -> bool:
         return False
     bare = tag.removeprefix("W/")
     return any(one.strip() == "*" or one.strip().removeprefix("W/") == bare for one in known.split(","))
+
+
+def _warned(headers: dict[str, str], messages: Sequence[str]) -> dict[str, str]:
+    """The headers, with a warning where there are messages."""
+    if messages and (warning := warning_of(messages)) is not None:
+        headers["Warning"] = warning
+    return headers
 
 
 def _headers(format_: Format, tag: str | None) -> dict[str, str]:

@@ -18,16 +18,17 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from ontology import Schema
-from server.errors import UnsupportedBody
 from server.http.access.guard import Guard
 from server.http.access.keys import Scope
 from server.http.bodies import media_type
+from server.http.content_coding import is_packed, not_whole
 from server.http.multipart import IN_MEMORY, boundary_of, read_parts
 from server.http.reporting.refusals import refusal
 from server.http.reporting.statements import judged_in_full, rejection_json
+from server.http.reporting.warning_header import warning_of
 from server.http.streaming import ClientLeft, ResultResponse, while_connected
 from server.runtime.settings import Settings
-from sparql.model.errors import MalformedRequest, PayloadProblem, ProtectedGraph
+from sparql.model.errors import MalformedRequest, ProtectedGraph
 from sparql.model.triple_store import TripleStore
 from sparql.protocol.conditions import Conditions, graph_tag
 from sparql.protocol.formats import GRAPH_FORMATS, Format
@@ -140,10 +141,11 @@ class Graphs:
         except BaseException:
             readers.close_query(result)
             raise
+        headers = {**_headers(format_, tag), **_warning(wanted)}
         if body is None:
-            return ResultResponse(readers, result, _headers(format_, tag))
+            return ResultResponse(readers, result, headers)
         readers.close_query(result)
-        response = Response(body, 304 if known else 200, _headers(format_, tag))
+        response = Response(body, 304 if known else 200, headers)
         if request.method == "HEAD" and not known:
             # The length is known only to those who write the graph out.
             del response.headers["content-length"]
@@ -202,7 +204,7 @@ class Graphs:
         verdict = outcome.verdict
         if verdict.rejected and not wanted.partial:
             return refusal(request, verdict)
-        headers = {"Location": self._location(wanted)} if outcome.created else {}
+        headers = {**({"Location": self._location(wanted)} if outcome.created else {}), **_warning(wanted)}
         status = 201 if outcome.created else 204
         if not verdict.rejected and not verdict.warnings and not verdict.hubs:
             return Response(status_code=status, headers=headers)
@@ -249,20 +251,14 @@ def _triples(request: Request, body: IO[bytes], base: str) -> frozenset[Triple]:
 
 @contextmanager
 def _decoded(request: Request, body: IO[bytes]) -> Iterator[IO[bytes]]:
-    coding = request.headers.get("content-encoding", "identity").strip().lower()
-    if coding == "identity":
+    if not is_packed(request.headers.get("content-encoding")):
         yield body
-    elif coding in ("gzip", "x-gzip"):
-        try:
-            with gzip.GzipFile(fileobj=body, mode="rb") as content:
-                yield cast("IO[bytes]", content)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise PayloadProblem(
-                f"The body is not whole gzip, as its Content-Encoding says: {error}. Send it again, packed "
-                "or without that header."
-            ) from error
-    else:
-        raise UnsupportedBody(f"of coding {coding}", "gzip, identity")
+        return
+    try:
+        with gzip.GzipFile(fileobj=body, mode="rb") as content:
+            yield cast("IO[bytes]", content)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise not_whole(error) from error
 
 
 def _raw_path(request: Request) -> str:
@@ -292,6 +288,11 @@ def _headers(format_: Format, tag: str) -> dict[str, str]:
         "Cache-Control": "no-cache",
         "ETag": f'"{tag}"',
     }
+
+
+def _warning(wanted: GraphRequest) -> dict[str, str]:
+    warning = warning_of(wanted.warnings)
+    return {} if warning is None else {"Warning": warning}
 
 
 def _described(path: str, method: str) -> dict[str, Any]:

@@ -590,6 +590,9 @@ async def test_facets_count_the_values_of_a_filtered_queue(client: httpx.AsyncCl
     assert facets["source"] == {"a list": 4, "a leaflet": 1}
     assert facets["status"] == {"open": 5}
     assert facets["class"][URBAN + "Museum"] == 5
+    labels = {one["value"]: one["label"] for name in ("class", "document") for one in found["facets"][name]}
+    assert labels[URBAN + "Museum"] == "museum"
+    assert "a leaflet" in labels.values()
     assert {step: facets["confidence"][step] for step in ("0.2", "0.7")} == {"0.2": 2, "0.7": 2}
     narrow = (await client.get("/review/facets", params={"source": "a list"})).json()
     assert narrow["facets"]["severity"] == [{"value": "Warning", "items": 4}]

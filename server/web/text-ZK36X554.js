@@ -30,7 +30,7 @@ import{a as I,b as L,d as N,g as A}from"./chunk-64BOV2X2.js";import{B as q,c as 
         </div>
       </form>
       ${this.earlier()}
-      <details class="card" @toggle=${()=>{import("./relate-SK6LPBBP.js")}}><summary>Compare two geometries <span class="small faint">how one lies to the other</span></summary><ukg-relate></ukg-relate></details>
+      <details class="card" @toggle=${()=>{import("./relate-TNZRVCLF.js")}}><summary>Compare two geometries <span class="small faint">how one lies to the other</span></summary><ukg-relate></ukg-relate></details>
     </div>`:i`<section class="stack"><h1>Text to graph</h1><div class="note"><p>To add a text, sign in with a key of the scope “extract”.</p></div>${this.earlier()}</section>`}send(t){t.preventDefault(),this.submit(!1)}earlier(){return this.texts.length?i`<section class="card"><header><h2>Texts in the graph</h2></header><div class="wide-table" tabindex="0" role="region" aria-label="Texts in the graph"><table class="list">
       <thead><tr><th>Text</th><th class="right">Characters</th><th class="right">Statements</th><th class="right">Waiting</th></tr></thead>
       <tbody>${this.texts.map(t=>i`<tr><td><a href=${`#/text/${t.id}`}>${t.source??t.id}</a></td><td class="right">${t.characters}</td><td class="right">${t.statements}</td>

@@ -1,0 +1,89 @@
+"""What may stand between the words of a relation: "founded in 1838 by", "renamed in 2021 in honor of".
+
+English puts when, where and as what between a verb and the preposition that leads to its agent, and from
+where between a verb of motion and "to".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from extractors.english.wording.units import AUXILIARIES, Kind, Unit, is_adverb
+
+__all__ = ["after_adjuncts"]
+
+_LEADS: Final = frozenset("in on at as for around during between from near".split())  # noqa: SIM905
+_ENDS: Final = AUXILIARIES | frozenset(
+    "by which who that whose while where when it he she they and but or to after before".split()  # noqa: SIM905
+)
+_IN_PERIOD: Final = frozenset({"and", "to"})
+_FINAL: Final = frozenset("by to as after for in and".split())  # noqa: SIM905
+_DIRECTIONS: Final = frozenset("up down out over on all the way north south east west across".split())  # noqa: SIM905
+_PARTS: Final = frozenset("in of at near on through".split())  # noqa: SIM905
+_ARTICLES: Final = frozenset({"the", "a", "an"})
+_DATE: Final = re.compile(
+    r"\d{1,2}(?:st|nd|rd|th)?|\d{4}s?|january|february|march|april|may|june|july|august|september|october|"
+    r"november|december|early|late|mid|the|about|around|circa|spring|summer|autumn|fall|winter|,"
+)
+_LONGEST_ADJUNCT: Final = 7
+_LONGEST_ORIGIN: Final = 9
+
+
+def after_adjuncts(units: Sequence[Unit], here: int, word: str, *, dated: bool) -> int:
+    """Where the next word of a label may stand, past what says when, where or from where; else `here`.
+
+    `dated`: the label leads to a date, and then only the first date of a period is passed over.
+    """
+    if here >= len(units) or word not in _FINAL or dated != (word == "and"):
+        return here
+    if dated:
+        end = here
+        while end < len(units) and (_is_dated(units[end]) or units[end].text == ","):
+            end += 1
+        return end if end > here and end < len(units) and units[end].text == word else here
+    is_between, longest = (_is_origin, _LONGEST_ORIGIN) if word == "to" else (_is_date, _LONGEST_ADJUNCT)
+    is_between = _is_adjunct if word == "by" else is_between
+    for end in range(here + 1, min(here + longest + 1, len(units))):
+        if units[end].text == word:
+            return end if is_between(units[here:end]) else here
+    return here
+
+
+def _is_dated(unit: Unit) -> bool:
+    return unit.text[0].isdigit() or _DATE.match(unit.text) is not None
+
+
+def _is_date(between: Sequence[Unit]) -> bool:
+    """Whether words say when: "in 2021", "on May 2, 1901"."""
+    rest = between[1:]
+    dated = any(any(c.isdigit() for c in unit.text) for unit in rest)
+    return between[0].text in ("in", "on") and dated and all(_DATE.fullmatch(unit.text) for unit in rest)
+
+
+def _is_adjunct(between: Sequence[Unit]) -> bool:
+    """Whether words only say when, where, for what or as what; another verb or clause ends them."""
+    period = any(unit.text[0].isdigit() for unit in between)
+    return between[0].text in _LEADS and all(
+        _DATE.fullmatch(unit.text)
+        or (period and unit.text in _IN_PERIOD)
+        or unit.kind is Kind.NAME
+        or (unit.kind is Kind.WORD and unit.text not in _ENDS and not unit.text.endswith(("ed", "ing")))
+        for unit in between
+    )
+
+
+def _is_origin(between: Sequence[Unit]) -> bool:
+    """Whether words say from where: "from the foot of Elm Hill in Norton up"."""
+    names = sum(unit.kind is Kind.NAME for unit in between)
+    return (
+        between[0].text == "from"
+        and 1 <= names <= 2
+        and all(
+            unit.kind is Kind.NAME
+            or unit.text in _DIRECTIONS | _PARTS | _ARTICLES
+            or (unit.kind is Kind.WORD and unit.text not in _ENDS and not is_adverb(unit))
+            for unit in between[1:]
+        )
+    )

@@ -1,0 +1,73 @@
+"""Validators of answers: clients that poll a list or a document get 304 while it is what they have.
+
+Routes that know their revision set a tag themselves, and answer without any work. The tag of every other
+answer is a digest of its body, made here: the work is done, and the body is not sent again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sparql.protocol.conditions import Conditions
+
+_LARGEST: Final = 4 * 1024 * 1024
+"""A longer body takes more than some milliseconds to digest, on the event loop."""
+_KEPT: Final = ("etag", "cache-control", "vary", "link", "content-location", "date", "expires")
+"""What a 304 repeats (RFC 9110, 15.4.5)."""
+
+
+class Validators:
+    """ASGI middleware: gives whole answers to GET a tag, and compares it with the client's."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what is no GET."""
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await self._app(scope, receive, send)
+            return
+        conditions = Conditions.read(None, Headers(scope=scope).get("if-none-match"))
+        start: Message | None = None
+        known = False
+
+        async def sending(message: Message) -> None:
+            nonlocal start, known
+            if known:
+                return
+            if message["type"] == "http.response.start" and _is_tagged(message):
+                start = message
+                return
+            if start is not None:
+                first, start = start, None
+                headers = MutableHeaders(raw=first["headers"])
+                _tag(headers, message)
+                tag = headers.get("etag")
+                if tag is not None and conditions.is_known(tag.removeprefix("W/").strip('"')):
+                    kept = [one for one in headers.raw if one[0].decode("latin-1") in _KEPT]
+                    await send({**first, "status": 304, "headers": kept})
+                    await send({"type": "http.response.body", "body": b""})
+                    known = True
+                    return
+                await send(first)
+            await send(message)
+
+        await self._app(scope, receive, sending)
+
+
+def _is_tagged(start: Message) -> bool:
+    """Whether an answer has a validator, or gets one."""
+    kept = MutableHeaders(raw=start["headers"])
+    return start["status"] == 200 and "no-store" not in kept.get("cache-control", "")
+
+
+def _tag(headers: MutableHeaders, body: Message) -> None:
+    content = body.get("body", b"")
+    if "etag" in headers or body.get("more_body", False) or len(content) > _LARGEST:
+        return
+    headers["etag"] = f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"'
+    headers.setdefault("cache-control", "no-cache")
