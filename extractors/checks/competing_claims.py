@@ -3,8 +3,9 @@
 A reader that asks for each relation by itself may find the same words under several of them. A mention of a
 value or a name carries one relation to a subject, unless the words say more ("designed and built by"). So
 of the relations that a text's mention is claimed for, the one stays whose label the words support best, then
-the surest; another is kept with it where the text mentions the value again, or has its label too. The rest
-wait for review. Labels are those of the ontology, so this knows of no domain.
+the surest; another is kept with it where the text mentions the value again, or has its label too. Of a
+statement and its inverse one stays. The rest wait for review. Labels are those of the ontology, so this knows
+of no domain.
 """
 
 from __future__ import annotations
@@ -41,12 +42,28 @@ class Claim(Generic[Key]):
 
 def overruled(claims: Iterable[Claim[Key]], schema: Schema) -> Mapping[Key, OntologyProperty]:
     """Return the keys of the claims that lose, each with the property that its words support better."""
+    claims = list(claims)
+    found = _converses(claims)
     groups: dict[Hashable, list[Claim[Key]]] = {}
     for claim in claims:
-        groups.setdefault(claim.ends, []).append(claim)
-    found: dict[Key, OntologyProperty] = {}
+        if claim.key not in found:
+            groups.setdefault(claim.ends, []).append(claim)
     for group in groups.values():
         found.update(_overruled(group, schema))
+    return found
+
+
+def _converses(claims: Iterable[Claim[Key]]) -> dict[Key, OntologyProperty]:
+    """Of a statement and its inverse, which say the same, the one that the words support less."""
+    known = {(claim.ends, claim.property.iri): claim for claim in claims}
+    found: dict[Key, OntologyProperty] = {}
+    for (ends, _), claim in known.items():
+        turned = ends[::-1] if isinstance(ends, tuple) else ends
+        other = known.get((turned, claim.property.inverse)) if claim.property.inverse else None
+        if other is not None and other is not claim:
+            mine, theirs = ((_support(one), one.score, one.property.iri.value) for one in (claim, other))
+            if mine < theirs:
+                found[claim.key] = other.property
     return found
 
 

@@ -224,9 +224,14 @@ def without_possessor(name: str) -> str:
 
 
 def without_heading(name: str) -> str:
-    """Return a name without the word before a colon, which opens its line: "Bus: Norton Line"."""
+    """Return a name without the word before a colon, which opens its line: "Bus: Norton Line".
+
+    What follows a name and is none describes it: "Elm Hall: the town hall".
+    """
     head, colon, rest = name.partition(": ")
-    return rest if head and colon and is_name(rest) else name
+    if not (head and colon):
+        return name
+    return rest if is_name(rest) else head if is_name(head) else name
 
 
 def _is_capitalized(words: str) -> bool:

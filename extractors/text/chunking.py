@@ -16,8 +16,11 @@ _LOOK_BACK = 40
 _LONGEST_LEAD = 40
 
 _PARAGRAPH = re.compile(r"\n[ \t\r]*+\n\s*+|\n(?=[ \t]*(?:[-*•·–—]|>+|\d+[.)])[ \t])")
+_NOTES = r"(?:\[(?:\d{1,3}|[a-z]|note\ \d{1,3}|citation\ needed)\])*+"
 _END = re.compile(
-    r"""(?<![.!?…])(?P<mark>[.!?…]++[")\]'’”»]*+)(?P<gap>\s++)["'“‘«(\[]*+(?P<next>\w++)|(?P<wide>[。！？])""",
+    r"""(?<![.!?…])(?P<mark>[.!?…]++[")\]'’”»]*+)"""
+    + _NOTES
+    + r"""(?P<gap>\s++)["'“‘«(\[]*+(?P<next>\w++)|(?P<wide>[。！？])"""
 )
 _LAST_WORD = re.compile(r"[^\s(\[\"“‘]+$")
 _ABBREVIATIONS = (
@@ -66,7 +69,8 @@ class ChunkSize:
 def sentences(text: str) -> tuple[Span, ...]:
     """Return the sentences of a text in order, without the white space around them.
 
-    Abbreviations (St., No., U.S.) and initials end a sentence only before a word that opens one.
+    Abbreviations (St., No., U.S.) and initials end a sentence only before a word that opens one. Marks of
+    footnotes may follow the stop: "in 1901.[4] It".
     """
     return tuple(sentence for paragraph in _paragraphs(text) for sentence in paragraph)
 

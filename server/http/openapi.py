@@ -13,7 +13,8 @@ from typing import Any
 from fastapi import FastAPI
 from pydantic.json_schema import models_json_schema
 
-from server.http.description.operations import EXAMPLES, OPERATIONS, TAGS
+from server.http.description.examples import add_example, examples
+from server.http.description.operations import OPERATIONS, TAGS
 from server.http.reporting.problem_map import all_problems
 from server.http.reporting.problems import MEDIA_TYPE
 from sparql.model.options import Inference
@@ -112,11 +113,15 @@ def _complete(description: dict[str, Any]) -> None:
     description["tags"] = [{"name": name, "description": text} for name, text in TAGS.items()]
     description["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     description["security"] = [{}, {"key": []}]
+    recorded = examples()
     for path, operations in description["paths"].items():
         for method in _METHODS:
             if method in operations:
                 _complete_operation(path, method, operations[method])
                 _name_body(operations[method], schemas)
+                example = recorded.get(OPERATIONS[method, path].identifier)
+                if example is not None:
+                    add_example(operations[method], example)
     # The framework's own form of validation errors is never sent.
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
@@ -132,8 +137,6 @@ def _describe_answers(path: str, method: str, operation: dict[str, Any]) -> None
     for status, model in known.answers.items():
         described = operation["responses"].setdefault(status, {"description": _SUCCESS.get(status, "Done.")})
         content = {"schema": {"$ref": _REFERENCE.format(model=model.__name__)}}
-        if known.identifier in EXAMPLES:
-            content["example"] = EXAMPLES[known.identifier]
         kept = {kind: form for kind, form in described.get("content", {}).items() if kind != _JSON}
         kept.pop(known.media_type, None)
         described["content"] = {known.media_type: content, **kept}
@@ -198,6 +201,7 @@ def _successes(path: str, method: str, *, default: tuple[str, ...] = ()) -> Mapp
         ("/shapes", "get"): {"200": _GRAPHS},
         ("/dump", "get"): {"200": _GRAPHS},
         ("/metrics", "get"): {"200": ("text/plain",)},
+        ("/proposals/export", "get"): {"200": ("text/turtle",)},
         ("/review/export", "get"): {"200": ("text/csv", "text/turtle")},
         ("/ontologies/{file}", "get"): {"200": _FILES},
         ("/shapes/{file}", "get"): {"200": _FILES},

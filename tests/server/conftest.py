@@ -2,9 +2,12 @@
 
 import asyncio
 import gc
+import inspect
 import json
 import shutil
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import closing
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -70,6 +73,17 @@ class RecordedModel:
 def triples(*rows: tuple[str, str, str]) -> str:
     """A model's reply with these triples."""
     return json.dumps({"triples": [{"subject": s, "relation": r, "object": o} for s, r, o in rows]})
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests that share a server in the event loop of that server."""
+    for item in items:
+        if (
+            isinstance(item, pytest.Function)
+            and not {"shared_services", "shared_shop"}.isdisjoint(item.fixturenames)
+            and inspect.iscoroutinefunction(item.function)
+        ):
+            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
 
 
 @pytest.fixture
@@ -144,10 +158,7 @@ async def shared_services(
     gate: ShapesGate,
     new_folder: Callable[[Path], Path],
 ) -> AsyncIterator[Services]:
-    """A server for all tests of a module that only read.
-
-    The tests run in its event loop: `pytestmark = pytest.mark.asyncio(loop_scope="module")`.
-    """
+    """A server for all tests of a module that only read, or that tidy up; they run in its event loop."""
     settings = settings_of(data=new_folder(tmp_path_factory.mktemp("shared") / "data"), readers=1)
     async with build(settings, model=shared_model, schema=schema, gate=own_gate(gate)) as services:
         await services.opened()
@@ -165,6 +176,12 @@ def changed(services: Services, **parts: object) -> Services:
     other = copy(services)
     vars(other).update(parts)
     return other
+
+
+def forget_keys(services: Services) -> None:
+    """As if no key had ever been made; a server of its own would forget none."""
+    with closing(sqlite3.connect(services.settings.data / "state.sqlite")) as connection, connection:
+        connection.execute("DELETE FROM api_key")
 
 
 def client_of(services: Services) -> httpx.AsyncClient:
@@ -201,4 +218,19 @@ async def shop(tmp_path: Path) -> AsyncIterator[Services]:
 @pytest.fixture
 async def shop_client(shop: Services) -> AsyncIterator[httpx.AsyncClient]:
     async with client_of(shop) as client:
+        yield client
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_shop(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
+    """Such a server for all tests of a module that only read, or that tidy up; they run in its event loop."""
+    root = tmp_path_factory.mktemp("shop")
+    folders(root)
+    async with build(settings_in(root), model=RecordedModel()) as services:
+        yield services
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_shop_client(shared_shop: Services) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(shared_shop) as client:
         yield client

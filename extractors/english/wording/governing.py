@@ -15,7 +15,7 @@ from extractors.english.wording.phrases import Group, Occurrence, Phrases
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 from ontology.terms import OntologyProperty
 
-__all__ = ["Clause", "Governor", "governor"]
+__all__ = ["Clause", "Governor", "governor", "is_glued"]
 
 _JOINERS: Final = frozenset({"and", "or", "&", "with", "to", "both", "as", "well", "together", "plus", ","})
 _BETWEEN_NAMES: Final = frozenset({"to", "with", "as", "well", "together"})
@@ -88,13 +88,13 @@ def governor(clause: Clause, group: Group) -> Governor | None:
 def _before(clause: Clause) -> Governor | None:
     """The label before a name, with a list, articles and a common noun between them at most."""
     units, at = clause.units, clause.value - 1
-    joined = listed = crossed = False
+    joined = listed = crossed = parted = False
     words = 0
     while at >= 0:
         ending = [one for one in clause.occurrences if one.last == at + 1]
         if ending and not (joined and units[at].text in ("with", "to")):
             alone = all(one.last == one.first + 1 for one in ending) and units[at].text in PREPOSITIONS
-            apart = (crossed and alone) or (listed and _acts(units, clause.value))
+            apart = (crossed and alone) or (listed and (parted or _acts(units, clause.value)))
             return None if apart else _own(ending, clause)
         unit = units[at]
         if unit.kind is Kind.NAME:
@@ -108,7 +108,7 @@ def _before(clause: Clause) -> Governor | None:
             if unit.text == "," and not (listed or _goes_on(units, clause.value)):
                 return None
             joined = True
-        elif unit.kind is Kind.MARK and unit.text != "-":
+        elif unit.kind is Kind.MARK and (unit.text != "-" or is_glued(units, at)):
             return None
         elif unit.text == "of" and at and units[at - 1].text in _PARTS:
             at -= 1
@@ -116,15 +116,34 @@ def _before(clause: Clause) -> Governor | None:
             return None
         else:
             words += unit.text not in _ARTICLES
+            parted = parted or (listed and units[at + 1].text == ",")  # "in the park, and Elm Hall"
             if words > _LONGEST_HEAD:
                 return None
         at -= 1
     return None
 
 
+def _past_aside(units: Sequence[Unit], at: int) -> int:
+    """The place behind a relative clause between commas: ", which Jo Reed built,"."""
+    if at + 1 >= len(units) or units[at].text != "," or units[at + 1].text not in ("which", "who"):
+        return at
+    closed = (n for n in range(at + 2, len(units)) if units[n].text == ",")
+    return next(closed, at - 1) + 1
+
+
+def is_glued(units: Sequence[Unit], at: int) -> bool:
+    """Whether a mark joins two words without a blank: "St. Mary's-in-the-Fields"."""
+    before, after = units[at - 1] if at else None, units[at + 1] if at + 1 < len(units) else None
+    return (
+        before is not None
+        and after is not None
+        and (before.end, units[at].end) == (units[at].start, after.start)
+    )
+
+
 def _acts(units: Sequence[Unit], at: int) -> bool:
     """Whether a name has a verb of its own: "was founded by Jo Reed, and Ada Stone laid it out"."""
-    after = at + 1
+    after = _past_aside(units, at + 1)
     while after < len(units) and is_adverb(units[after]):
         after += 1
     if after >= len(units) or units[after].kind is not Kind.WORD:
@@ -300,6 +319,8 @@ def _of_number(clause: Clause) -> Governor | None:
     """What a number measures: words within it, right behind it, or shortly before it."""
     units, value = clause.units, clause.value
     iri = clause.term.iri
+    if _is_alternative(units, value):
+        return None
     after = [
         one
         for one in clause.occurrences
@@ -323,6 +344,14 @@ def _of_number(clause: Clause) -> Governor | None:
         if iri in one.terms:
             return Governor(value, one.last)
     return None
+
+
+def _is_alternative(units: Sequence[Unit], at: int) -> bool:
+    """Whether a number is one of two: "either 23 or 26 floors", "4 to 6 m"."""
+    for word, other in ((at - 1, at - 2), (at + 1, at + 2)):
+        if 0 <= other < len(units) and word >= 0 and units[word].text in ("or", "to"):
+            return units[other].text[0].isdigit()
+    return False
 
 
 def _parted(between: Iterable[Unit]) -> bool:

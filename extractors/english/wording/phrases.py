@@ -123,6 +123,11 @@ class Phrases:
         """Whether a word is the noun of a class, or of a relation's label: "Architect"."""
         return stem(word) in self._nouns
 
+    def is_plural(self, name: str) -> bool:
+        """Whether a name ends with the noun of a class in the plural: "Ash Streets"."""
+        last = name.split()[-1].casefold()
+        return " " in name and last.endswith("s") and not last.endswith("ss") and stem(last) in self._nouns
+
     def has_word(self, word: str) -> bool:
         """Whether a word is part of any label, of a class or a relation."""
         return stem(word.casefold()) in self._words

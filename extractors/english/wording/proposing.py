@@ -14,7 +14,7 @@ from operator import is_
 from typing import Final
 
 from extractors.english.quantities import unit_of
-from extractors.english.wording.governing import Clause, Governor, governor
+from extractors.english.wording.governing import Clause, Governor, governor, is_glued
 from extractors.english.wording.phrases import Group, Phrases, group_of
 from extractors.english.wording.subjects import Description, is_complement, outside, subject_of
 from extractors.english.wording.topics import Topics
@@ -180,6 +180,8 @@ def _may_act(units: Sequence[Unit], at: int) -> bool:
     unit, before = units[at], units[at - 1].text if at else ""
     if unit.text[0].isdigit() or _MONTH_NAME.match(unit.text) or before == "'s":
         return False
+    if before == "-" and is_glued(units, at - 1):
+        return False
     if any(one.text == "by" for one in units[max(0, at - 3) : at]):
         return False
     after = units[at + 1 : at + 3]
@@ -209,7 +211,12 @@ def _is_cut(clause: Clause, found: Governor) -> bool:
     listed = term.kind is not PropertyKind.OBJECT and "and" in (before, after)
     described = at + 1 < len(units) and found.last <= at + 1 and clause.phrases.is_kind(units[at + 1])
     firm = any(unit.text == "&" and unit.kind is Kind.MARK for unit in units[max(0, at - 3) : at + 5])
-    return listed or described or firm or before == "'s" or _goes_on(units[at], units[at + 1 : at + 3])
+    owner = "'s" in (before, after) or units[max(at - 1, 0)].text.isdigit()  # "100 Elm Street"
+    if any(units[n].text == "-" and is_glued(units, n) for n in range(found.first, at)):
+        return True
+    if after == "and" and at + 2 < len(units) and clause.phrases.is_plural(units[at + 2].text):
+        return True  # "Elm and Ash Streets"
+    return listed or described or firm or owner or _goes_on(units[at], units[at + 1 : at + 3])
 
 
 def _is_plain(clause: Clause, found: Governor) -> bool:

@@ -11,7 +11,15 @@ from typing import Final
 
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 
-__all__ = ["Description", "SubjectCheck", "antecedent_before", "is_complement", "outside", "subject_of"]
+__all__ = [
+    "Description",
+    "SubjectCheck",
+    "antecedent_before",
+    "chained",
+    "is_complement",
+    "outside",
+    "subject_of",
+]
 
 _RELATIVE: Final = frozenset({"which", "who", "that", "whose"})
 _PRONOUNS: Final = frozenset({"it", "he", "she", "they", "both", "there", "this", "these"})
@@ -20,6 +28,8 @@ _NEW_CLAUSE: Final = frozenset({"while", "whereas", "but", "although", "though",
 _SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())  # noqa: SIM905
 _STRONG: Final = frozenset(";:•|")
 _BEFORE_NAMES: Final = frozenset("the a an nearby old new former famous number no".split())  # noqa: SIM905
+_NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split())  # noqa: SIM905
+"""Prepositions that do not say where something is, so that what follows their name is said of that name."""
 _HAVING: Final = frozenset({"had", "has", "have", "saw", "got"})
 
 
@@ -76,6 +86,8 @@ def subject_of(
             return adjacent
     if at == anchor - 1 and at >= start and units[at].kind is Kind.NAME and _lead(units, at) in _HAVING:
         return units[at]
+    if (reduced := _reduced(units, start, at, anchor)) is not None:
+        return reduced
     return _nearest(units, start, at, value) or (_fronted(units, anchor, value) if at < start else None)
 
 
@@ -99,6 +111,27 @@ def outside(units: Sequence[Unit], at: int) -> tuple[Sequence[Unit], int]:
                 break
             del kept[first:]
     return [units[place] for place in kept], kept.index(at)
+
+
+def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | None:
+    """Whether places lead from a name back to a subject: "Elm Hall on Elm Street at" leads to the hall.
+
+    False: they lead to a name that is only compared or named after; None: neither.
+    """
+    while at >= 0 and units[at].kind is Kind.NAME:
+        if is_subject(units[at]):
+            return True
+        here = at - 1
+        while here >= 0 and units[here].text in _BEFORE_NAMES:
+            here -= 1
+        if here < 0:
+            return None
+        if units[here].text in _NOT_PLACING - {"to", "by"}:
+            return False
+        if units[here].text not in PREPOSITIONS:
+            return None
+        at = here - 1
+    return None
 
 
 def is_complement(units: Sequence[Unit], at: int) -> bool:
@@ -171,6 +204,15 @@ def _is_object(units: Sequence[Unit], at: int) -> bool:
         here -= 1
     verb = units[here - 1] if here > 0 else None
     return verb is not None and verb.kind is Kind.WORD and verb.text.endswith(("ed", "ing"))
+
+
+def _reduced(units: Sequence[Unit], start: int, at: int, anchor: int) -> Unit | None:
+    """The name before a participle behind a comma: "named after the Elm Hotel, built in 1852"."""
+    name = at - 1
+    plain = at == anchor - 1 and at > start and units[at].text == ","
+    if not plain or units[name].kind is not Kind.NAME or not units[anchor].text.endswith(("ed", "lt", "own")):
+        return None
+    return units[name] if _lead(units, name, start) in _NOT_PLACING - {"by"} else None
 
 
 def _adjacent(units: Sequence[Unit], start: int, at: int) -> Unit | None:

@@ -23,7 +23,9 @@ __all__ = [
     "with_past_names",
 ]
 
-_TOKEN = re.compile(r"['’]s(?!\w)|\w+(?:[.,]\d+)*(?:['’]\w+)?|[^\w\s]")
+_TOKEN = re.compile(
+    r"\[(?:\d{1,3}|[a-z]|note \d{1,3}|citation needed)\]|['’]s(?!\w)|\w+(?:[.,]\d+)*(?:['’]\w+)?|[^\w\s]"
+)
 _CAPITAL = r"[^\W\d_a-zß-öø-ÿ]"
 _ABBREVIATED = rf"(?:(?<=\b{_CAPITAL})|(?<=\b{_CAPITAL}\w)|(?<=\b{_CAPITAL}\w\w))\.(?=\s{_CAPITAL})"
 _WORD = rf"(?:{_CAPITAL}[\w'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED})?|\d+(?:st|nd|rd|th))"
@@ -148,6 +150,8 @@ def _name(text: str, span: Span) -> Unit:
 
 def _words(token: str, start: int) -> Iterable[Unit]:
     end = start + len(token)
+    if token[0] == "[" and len(token) > 1:
+        return  # the mark of a footnote
     if not (token[0].isalnum() or token[0] == "_"):
         yield Unit(Kind.MARK, token.replace("’", "'"), "", start, end)
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from server.http.description import curation_answers as curation
 from server.http.description import feature_answers as features
@@ -166,61 +166,4 @@ TAGS: Final = {
     "ontology": "The ontology under its own address.",
     "changes": "Every commit, in order.",
     "operations": "Health, models, backups and loads.",
-}
-
-_STATEMENT: Final[dict[str, Any]] = {
-    "subject": "https://example.org/id/low-library",
-    "predicate": "https://example.org/ns#locatedIn",
-    "object": {"type": "uri", "value": "https://example.org/id/new-york-city"},
-    "evidence": {"start": 0, "end": 31, "quote": "Low Library is in New York City"},
-    "confidence": 0.91,
-    "inferred": [],
-    "geocoded_from": None,
-    "geometry": None,
-}
-EXAMPLES: Final[Mapping[str, Any]] = {
-    "extract": {
-        "id": "5b2c9f7e5c1d4b0e8f6f2f6d0f3a1c22",
-        "accepted": [_STATEMENT],
-        "rejected": [],
-        "warnings": [],
-        "replaced": [],
-        "derived": 0,
-        "revision": 7,
-        "entities": [],
-        "usage": None,
-        "trace": None,
-    },
-    "update_post": {"revision": 8, "warnings": []},
-    "get_access": {"key": None, "scopes": ["read"]},
-    "optimize": {"revision": 8},
-    "suggest": {
-        "suggestions": [
-            {
-                "iri": "https://example.org/id/low-library",
-                "label": "Low Library",
-                "kind": "entity",
-                "classes": ["https://example.org/ns#Building"],
-            }
-        ]
-    },
-    "ask": {
-        "answer": "There are 3 libraries in New York City.",
-        "sparql": "SELECT (COUNT(*) AS ?n) WHERE { ?x a <https://example.org/ns#Library> }",
-        "plan": [{"op": "count", "sentence": "Count the libraries in New York City."}],
-        "entities": [],
-        "results": {"head": {"vars": ["n"]}, "results": {"bindings": []}},
-        "map": None,
-        "gaps": [],
-        "trace": [],
-        "usage": {
-            "calls": 0,
-            "failed": 0,
-            "retries": 0,
-            "prompt_tokens": 0,
-            "completion_tokens": 0,
-            "model_seconds": 0.0,
-            "cost": None,
-        },
-    },
 }

@@ -53,3 +53,17 @@ def test_statements_about_other_ends_are_no_rivals(schema: Schema):
     term = schema.find_property("opened")
     assert term is not None
     assert not overruled([Claim(n, ("hall", n), term, "The hall opened", 1, 0.5) for n in (1, 2)], schema)
+
+
+def test_of_a_statement_and_its_inverse_the_one_that_the_words_say_stays(schema: Schema):
+    quote = "The Ash Zoo is managed by the Ash Society"
+    terms = schema.find_property("operated by"), schema.find_property("operates")
+    assert None not in terms
+    by, of = (
+        Claim(term.label, ends, term, quote, 1, score)
+        for term, ends, score in zip(terms, (("zoo", "club"), ("club", "zoo")), (0.6, 0.9), strict=True)
+        if term is not None
+    )
+    assert {key: rather.label for key, rather in overruled([by, of], schema).items()} == {
+        "operates": "operated by"
+    }

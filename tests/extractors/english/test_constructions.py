@@ -28,6 +28,7 @@ SAID = [
     ("Elm Hall is a museum in Ash Village, Norton.", ("Ash Village", "located in", "Norton")),
     ("Elm Hall lies on the Upper East Side of Norton.", ("Elm Hall", "located on", "Upper East Side")),
     ("Elm Line, the bus system of Norton, opened in 1905.", ("Elm Line", "opened", "1905")),
+    ("Elm Hall is on the east.[4] The Ash Hotel, built in 1852, is old.", ("Ash Hotel", "completed", "1852")),
     ("Next door is the Elm Arena. It opened in 1905.", ("Elm Arena", "opened", "1905")),
 ]
 NOT_SAID = [
@@ -61,6 +62,29 @@ NOT_SAID = [
         "Ash Museum is in Norton. The museum is run by Oak Trust. It reopened in 2006.",
         ("Oak Trust", "opened", "2006"),
     ),
+    (
+        "The Ash Line is long.[4] It is named for the Elm Hotel, built in 1852.",
+        ("Ash Line", "completed", "1852"),
+    ),
+    ("Elm Hotels competes in Norton, alongside Oak Hotels.", ("Elm Hotels", "adjacent to", "Oak Hotels")),
+    ("Elm Tower has either 23 or 26 floors.", ("Elm Tower", "floor count", "26")),
+    (
+        "Elm Tower was completed in 2019, as it is the second hall after Ash Tower.",
+        ("Ash Tower", "completed", "2019"),
+    ),
+    ("It was completed in 2019 and is larger than Ash Tower.", ("Ash Tower", "completed", "2019")),
+    ("Elm Lane runs through the Norton suburbs.", ("Elm Lane", "runs through", "Norton suburbs")),
+    ("Elm Hall stands on Oak and Ash Streets.", ("Elm Hall", "located on", "Ash Streets")),
+    (
+        "Elm Lane is named Oak Row, after the nearby Ash Church at Salt Avenue.",
+        ("Oak Row", "located in", "Salt Avenue"),
+    ),
+    ("Elm Hall holds the shield that was found by Ada Stone.", ("Elm Hall", "founded by", "Ada Stone")),
+    (
+        "Elm Lake lies within the park, and Ash Hall, which Jo Reed built, is old.",
+        ("Elm Lake", "located in", "Ash Hall"),
+    ),
+    ("Elm Hall was designed by Norton's Ada Stone.", ("Elm Hall", "designed by", "Norton")),
     ("Norton has a hall. Ground was broken in 2006.", ("Ground", "construction started", "2006")),
     ("Stone, Reed & Oak built halls in the Gothic style.", ("Stone", "architectural style", "Gothic")),
     (

@@ -53,6 +53,14 @@ SAID += [
         "Ash Hall, on Elm Street, a Gothic house, opened on 11 February 1819.",
         {("Ash Hall", "locatedOn", "Elm Street"), ("Ash Hall", "opened", "1819-02-11")},
     ),
+    (
+        "Elm Hall is a museum in Ash Village, Norton.",
+        {("Ash Village", "locatedIn", "Norton")},
+    ),
+    (
+        "The Ash Line runs from Elm Street to Oak Square.",
+        {("Ash Line", "startsAt", "Elm Street"), ("Ash Line", "endsAt", "Oak Square")},
+    ),
     ("News:\n>> Ash Hall: a church.\nIt was built in 1868.", {("Ash Hall", "completed", "1868")}),
 ]
 NOTHING = [
@@ -61,6 +69,11 @@ NOTHING = [
     "Ada Stone taught in Norton, Bo Lane in Weston.",
     "The hall was the work of an architect (Ada Stone) and opened in 1902.",
     "The old hall was known as the Elm and Ash Hall.",
+    "Elm Hall (also known as 100 Elm Street) is old.",
+    "St. Ada's Church in-the-Fields on Elm Street is old.",
+    "The Ash Tower has either 23 or 26 floors.",
+    "Jo Reed gave the land to the city in 1873, as the park had opened in 1876.",
+    "Elm Hall, which was established as St. Ada's College, is old.",
     "Oak Trust sold the hall, and its garden opened in 1902.",
     "Born in Norton in 1916, she wrote Elm and Ash.",
     "La tour Elm a été conçue par Ada Stone et se trouve dans la ville de Norton depuis longtemps.",

@@ -88,3 +88,9 @@ def test_windows_hold_every_visible_character_once_and_in_order(text: str) -> No
         assert all(a.end <= b.start for a, b in pairwise(found))
         covered = "".join(text[s.start : s.end] for s in found)
         assert "".join(covered.split()) == "".join(text.split())
+
+
+def test_marks_of_footnotes_belong_to_the_sentence_before():
+    text = "It opened in 1901.[4][note 2] The hall is old.[citation needed] It closed."
+    found = [text[span.start : span.end] for span in sentences(text)]
+    assert found == ["It opened in 1901.[4][note 2]", "The hall is old.[citation needed]", "It closed."]

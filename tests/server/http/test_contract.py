@@ -5,8 +5,10 @@ from typing import Any
 
 import httpx
 import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from server.http.description.operations import EXAMPLES, OPERATIONS
+from server.http.description.examples import Example, examples
+from server.http.description.operations import OPERATIONS, Operation
 from server.http.pages import page_links
 from server.http.version import API_VERSION
 from tests.support.described_answers import check_answer
@@ -45,6 +47,11 @@ async def test_the_version_of_the_api_is_in_every_answer(client: httpx.AsyncClie
     assert health.json()["version"]
     for answer in (health, await client.get("/sparql"), await client.get("/nowhere")):
         assert answer.headers.get_list("x-api-version") == [API_VERSION]
+
+
+@pytest.fixture
+def client(shared_client: httpx.AsyncClient) -> httpx.AsyncClient:
+    return shared_client
 
 
 async def described(client: httpx.AsyncClient) -> dict[str, Any]:
@@ -91,10 +98,45 @@ async def test_tags_and_kinds_of_problems_are_described(client: httpx.AsyncClien
     assert all(one["title"] and one["status"] >= 400 for one in kinds)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_fits_its_model(name: str) -> None:
-    method, path = next(key for key, one in OPERATIONS.items() if one.identifier == name)
-    check_answer(method, path, 200, "application/json", EXAMPLES[name])
+RECORDED = examples()
+
+
+def test_every_operation_has_an_example_and_no_other_has() -> None:
+    """`clients/record_examples.py` records them."""
+    assert set(RECORDED) == {one.identifier for one in OPERATIONS.values()}
+
+
+@pytest.mark.parametrize(("key", "operation"), OPERATIONS.items(), ids=lambda one: str(one)[:60])
+def test_an_example_fits_its_model(key: tuple[str, str], operation: Operation) -> None:
+    example = RECORDED[operation.identifier]
+    for kind, content in example.answer.items():
+        if kind.endswith("json") and kind not in ("application/x-ndjson", "application/ld+json"):
+            check_answer(*key, int(example.status), kind, content)
+        else:
+            assert isinstance(content, str)
+            assert content.strip()
+
+
+async def test_examples_are_described_and_those_of_requests_fit(client: httpx.AsyncClient) -> None:
+    description = await described(client)
+    missing = []
+    for operation in operations_of(description).values():
+        example: Example = RECORDED[operation["operationId"]]
+        answer = operation["responses"][example.status].get("content", {})
+        body = operation.get("requestBody", {}).get("content", {})
+        missing += [
+            (operation["operationId"], kind)
+            for forms, found in ((answer, example.answer), (body, example.request))
+            for kind in found
+            if forms.get(kind, {}).get("example") != found[kind]
+        ]
+        if operation.get("requestBody") and not example.request:
+            missing.append((operation["operationId"], "request"))
+        for kind, content in example.request.items():
+            if kind == "application/json":
+                schema = {**body[kind]["schema"], "components": description["components"]}
+                Draft202012Validator(schema).validate(content)
+    assert missing == []
 
 
 def test_an_answer_with_a_member_too_much_is_noticed() -> None:

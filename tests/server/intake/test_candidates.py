@@ -106,17 +106,17 @@ async def test_geometry_brings_its_relations_and_takes_them_along(
     ],
 )
 async def test_a_body_that_cannot_be_read_is_a_problem(
-    client: httpx.AsyncClient, content: bytes, kind: str, status: int
+    shared_client: httpx.AsyncClient, content: bytes, kind: str, status: int
 ):
-    response = await client.post("/candidates", content=content, headers={"content-type": kind})
+    response = await shared_client.post("/candidates", content=content, headers={"content-type": kind})
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
 
 
-async def test_evidence_must_span_its_quote(client: httpx.AsyncClient):
+async def test_evidence_must_span_its_quote(shared_client: httpx.AsyncClient):
     bad = statement(
         URBAN + "nickname", {"type": "literal", "value": "x"}, evidence={"start": 0, "end": 9, "quote": "x"}
     )
-    response = await client.post("/candidates", json={"statements": [bad]})
+    response = await shared_client.post("/candidates", json={"statements": [bad]})
     assert response.status_code == 422
     assert "code points" in response.json()["detail"]

@@ -56,8 +56,8 @@ async def test_extractions_are_listed_the_last_first(client: httpx.AsyncClient, 
 
 
 @pytest.mark.parametrize("name", ["0" * 32, "no-such-run", "..%2f", "a>b"])
-async def test_an_extraction_that_is_not_there_is_told(client: httpx.AsyncClient, name: str):
-    response = await client.get(f"/extractions/{name}/trace")
+async def test_an_extraction_that_is_not_there_is_told(shared_client: httpx.AsyncClient, name: str):
+    response = await shared_client.get(f"/extractions/{name}/trace")
     assert response.status_code == 404
     assert response.headers["content-type"] == "application/problem+json"
 

@@ -69,15 +69,15 @@ async def test_a_dry_run_changes_nothing(client: httpx.AsyncClient, tmp_path: Pa
     ],
 )
 async def test_what_cannot_be_used_is_refused_with_its_place_and_the_old_rules_stay(
-    client: httpx.AsyncClient, path: str, content: str, told: str
+    shared_shop_client: httpx.AsyncClient, path: str, content: str, told: str
 ) -> None:
-    before = (await client.get("/rules")).json()["rules"]
-    answer = await client.put(path, content=content, headers=TURTLE)
+    before = (await shared_shop_client.get("/rules")).json()["rules"]
+    answer = await shared_shop_client.put(path, content=content, headers=TURTLE)
     assert answer.status_code == 422
     assert told in answer.json()["detail"]
     assert answer.json()["check"]["errors"] >= 1
-    assert (await client.get("/rules")).json()["rules"] == before
-    assert (await update(client, "INSERT DATA { :a a :Park }")).status_code == 422
+    assert (await shared_shop_client.get("/rules")).json()["rules"] == before
+    assert (await update(shared_shop_client, "INSERT DATA { :a a :Park }")).status_code == 422
 
 
 async def test_an_edit_of_a_file_that_changed_meanwhile_is_refused(client: httpx.AsyncClient) -> None:
@@ -99,8 +99,10 @@ async def test_a_file_may_be_added_and_taken_out(client: httpx.AsyncClient, tmp_
 
 
 @pytest.mark.parametrize("name", ["..%2Fx.ttl", ".x.ttl", "x.exe"])
-async def test_only_plain_names_of_known_endings_are_files(client: httpx.AsyncClient, name: str) -> None:
-    assert (await client.put(f"/shapes/{name}", content=RULES)).status_code == 404
+async def test_only_plain_names_of_known_endings_are_files(
+    shared_shop_client: httpx.AsyncClient, name: str
+) -> None:
+    assert (await shared_shop_client.put(f"/shapes/{name}", content=RULES)).status_code == 404
 
 
 async def test_the_shipped_files_are_not_edited(services: Services) -> None:
@@ -292,21 +294,23 @@ LAUGHS = (
 
 @pytest.mark.parametrize("content", [NESTED, LAUGHS], ids=["nested", "entities"])
 async def test_xml_that_nests_deep_or_grows_without_measure_is_refused_before_it_is_read(
-    client: httpx.AsyncClient, content: str
+    shared_shop_client: httpx.AsyncClient, content: str
 ):
     for path in ("/ontologies/deep.owl", "/ontologies/deep.rdf", "/shapes/deep.rdf"):
-        answer = await client.put(path, content=content)
+        answer = await shared_shop_client.put(path, content=content)
         assert answer.status_code == 400, answer.text
         assert "deep." in answer.json()["detail"]
     for path in ("/check", "/impact"):
-        assert (await client.post(path, json={"ontology": {"deep.rdf": content}})).status_code == 400
+        assert (
+            await shared_shop_client.post(path, json={"ontology": {"deep.rdf": content}})
+        ).status_code == 400
 
 
-async def test_xml_that_breaks_off_is_refused_with_its_place(client: httpx.AsyncClient):
-    answer = await client.put("/ontologies/half.rdf", content=RDF_HEAD + "\n<rdf:Description>")
+async def test_xml_that_breaks_off_is_refused_with_its_place(shared_shop_client: httpx.AsyncClient):
+    answer = await shared_shop_client.put("/ontologies/half.rdf", content=RDF_HEAD + "\n<rdf:Description>")
     assert answer.status_code == 400, answer.text
     assert answer.json()["line"] == 2
-    stored = await client.post(
+    stored = await shared_shop_client.post(
         "/store?default", content=RDF_HEAD, headers={"content-type": "application/rdf+xml"}
     )
     assert stored.status_code == 400, stored.text
@@ -326,16 +330,16 @@ UNUSABLE = [
 @pytest.mark.parametrize("folder", ["shapes", "ontologies"])
 @pytest.mark.parametrize("name", UNUSABLE)
 async def test_a_name_that_no_file_can_have_is_a_mistake_of_the_client(
-    client: httpx.AsyncClient, folder: str, name: str
+    shared_shop_client: httpx.AsyncClient, folder: str, name: str
 ) -> None:
     path = f"/{folder}/{name}"
     dry = f"{path}?dry-run=true"
     for answer in (
-        await client.get(path),
-        await client.put(path, content=RULES, headers=TURTLE),
-        await client.put(dry, content=RULES, headers=TURTLE),
-        await client.delete(path),
-        await client.delete(dry),
+        await shared_shop_client.get(path),
+        await shared_shop_client.put(path, content=RULES, headers=TURTLE),
+        await shared_shop_client.put(dry, content=RULES, headers=TURTLE),
+        await shared_shop_client.delete(path),
+        await shared_shop_client.delete(dry),
     ):
         assert answer.status_code == 400, answer.text
         assert answer.headers["content-type"] == "application/problem+json"
@@ -343,6 +347,8 @@ async def test_a_name_that_no_file_can_have_is_a_mistake_of_the_client(
 
 @pytest.mark.parametrize("path", ["/check", "/impact"])
 @pytest.mark.parametrize("kind", ["ontology", "shapes"])
-async def test_so_it_is_in_an_edit_of_many_files(client: httpx.AsyncClient, path: str, kind: str) -> None:
+async def test_so_it_is_in_an_edit_of_many_files(
+    shared_shop_client: httpx.AsyncClient, path: str, kind: str
+) -> None:
     for name in ("a\0.ttl", "a" * 300 + ".ttl"):
-        assert (await client.post(path, json={kind: {name: ""}})).status_code == 400
+        assert (await shared_shop_client.post(path, json={kind: {name: ""}})).status_code == 400

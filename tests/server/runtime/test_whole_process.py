@@ -30,18 +30,17 @@ def ask_wrapper(url: str, query: str) -> list[dict[str, dict[str, str]]]:
 
 
 def test_a_text_goes_in_over_http_and_comes_out_through_sparql_clients(tmp_path: Path):
-    with running(StandIn(answer=REPLY)) as model:
-        with RunningServer(tmp_path / "data", model_url=model.url) as server:
-            answer = httpx.post(server.url + "/extractions", json={"text": COLUMBIA}, timeout=60)
-            assert answer.status_code == 200, answer.text
-            assert len(answer.json()["accepted"]) == 4
-            rows = ask_wrapper(server.url, ESTABLISHED)
-            assert [row["year"]["value"] for row in rows] == ["1754"]
-            graph = rdflib.Graph(SPARQLStore(server.url + "/sparql"))
-            assert [str(row.year) for row in graph.query(ESTABLISHED)] == ["1754"]
-        # The same folder again: what was committed is there.
-        with RunningServer(tmp_path / "data", model_url=model.url) as server:
-            assert len(ask_wrapper(server.url, ESTABLISHED)) == 1
+    with (
+        running(StandIn(answer=REPLY)) as model,
+        RunningServer(tmp_path / "data", model_url=model.url) as server,
+    ):
+        answer = httpx.post(server.url + "/extractions", json={"text": COLUMBIA}, timeout=60)
+        assert answer.status_code == 200, answer.text
+        assert len(answer.json()["accepted"]) == 4
+        rows = ask_wrapper(server.url, ESTABLISHED)
+        assert [row["year"]["value"] for row in rows] == ["1754"]
+        graph = rdflib.Graph(SPARQLStore(server.url + "/sparql"))
+        assert [str(row.year) for row in graph.query(ESTABLISHED)] == ["1754"]
 
 
 def test_killing_the_server_in_an_extraction_loses_nothing_and_leaves_no_half_batch(tmp_path: Path):

@@ -30,24 +30,26 @@ async def waiting(client: httpx.AsyncClient) -> int:
 
 
 @pytest.mark.parametrize("accept", ["application/json", "*/*", "application/problem+json"])
-async def test_an_update_is_refused_whole_and_says_what_is_wrong(client, services: Services, accept):
-    before = services.store.revision()
-    answer = await update(client, HALF, accept=accept)
+async def test_an_update_is_refused_whole_and_says_what_is_wrong(
+    shared_client, shared_services: Services, accept
+):
+    before = shared_services.store.revision()
+    answer = await update(shared_client, HALF, accept=accept)
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
     (refused,) = answer.json()["rejected"]
     assert refused["statement"]["predicate"] == URBAN + "closed"
     assert refused["violations"][0]["shape"].endswith("OpenedBeforeClosed")
-    assert services.store.revision() == before
-    assert await waiting(client) == 0
+    assert shared_services.store.revision() == before
+    assert await waiting(shared_client) == 0
 
 
 @pytest.mark.parametrize(
     ("accept", "engine"),
     [("text/turtle", RdfFormat.TURTLE), ("application/ld+json", RdfFormat.JSON_LD)],
 )
-async def test_the_refusal_of_an_update_is_a_validation_report_for_who_asks(client, accept, engine):
-    answer = await update(client, HALF, accept=accept)
+async def test_the_refusal_of_an_update_is_a_validation_report_for_who_asks(shared_client, accept, engine):
+    answer = await update(shared_client, HALF, accept=accept)
     assert answer.status_code == 422
     assert answer.headers["content-type"].startswith(accept)
     report = [quad.triple for quad in pyoxigraph.parse(answer.content, format=engine)]
@@ -106,12 +108,12 @@ async def test_the_conforming_part_of_a_graph_is_taken_and_the_rest_waits_for_a_
 
 
 @pytest.mark.parametrize("value", ["yes", ""])
-async def test_partial_is_true_or_false(client, value):
-    answer = await update(client, HALF, partial=value)
+async def test_partial_is_true_or_false(shared_client, value):
+    answer = await update(shared_client, HALF, partial=value)
     assert answer.status_code == 400
     assert "partial" in answer.json()["detail"]
 
 
-async def test_a_query_has_no_part_to_take(client):
-    answer = await client.get("/sparql", params={"query": "ASK {}", "partial": "true"})
+async def test_a_query_has_no_part_to_take(shared_client):
+    answer = await shared_client.get("/sparql", params={"query": "ASK {}", "partial": "true"})
     assert answer.status_code == 400

@@ -49,6 +49,11 @@ async def preflight(
     return await client.options(path, headers={**headers, "access-control-request-headers": "content-type"})
 
 
+@pytest.fixture
+def services(shared_services: Services) -> Services:
+    return shared_services
+
+
 async def test_no_page_reads_anything_unless_it_is_set(services: Services) -> None:
     async with opened(services, "") as client:
         for path in (*READ, *CLOSED, *(path for path, _ in FAILING)):

@@ -1,6 +1,5 @@
 """Who may do what: open on loopback until a key exists, then by scope; never a web page of another origin."""
 
-import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +20,7 @@ from server.http.readiness import Readiness
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
-from tests.server.conftest import RecordedModel, changed
+from tests.server.conftest import RecordedModel, changed, forget_keys
 from tests.support.running_server import RunningServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -44,9 +43,7 @@ async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serv
 @pytest.fixture
 def services(shared: Services) -> Services:
     """The same, without keys."""
-    with sqlite3.connect(shared.settings.data / "state.sqlite") as connection:
-        connection.execute("DELETE FROM api_key")
-    connection.close()
+    forget_keys(shared)
     return shared
 
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from urllib.parse import quote
 
 import pytest
+import pytest_asyncio
 
 from server.errors import SettingsError
 from server.http.access.admission import Admission
@@ -66,8 +67,13 @@ async def served(services: Services, **changes: str) -> AsyncIterator[int]:
 
 
 @pytest.fixture
-async def port(services: Services) -> AsyncIterator[int]:
-    async with served(services) as port:
+def services(shared_services: Services) -> Services:
+    return shared_services
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def port(shared_services: Services) -> AsyncIterator[int]:
+    async with served(shared_services) as port:
         yield port
 
 

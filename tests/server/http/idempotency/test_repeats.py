@@ -72,11 +72,11 @@ async def test_another_body_address_or_client_is_another_request(client: httpx.A
 
 
 @pytest.mark.parametrize("key", ["", "a b", "x" * 256, "é"])
-async def test_a_key_that_cannot_be_used_is_refused(client: httpx.AsyncClient, key: str) -> None:
+async def test_a_key_that_cannot_be_used_is_refused(shared_client: httpx.AsyncClient, key: str) -> None:
     headers = {"idempotency-key": key.encode("latin-1"), "content-type": "application/sparql-update"}
-    refused = await client.post("/update", content=UPDATE, headers=headers)  # type: ignore[arg-type]
+    refused = await shared_client.post("/update", content=UPDATE, headers=headers)  # type: ignore[arg-type]
     assert refused.status_code == 400
-    assert await count(client) == "0"
+    assert await count(shared_client) == "0"
 
 
 async def test_what_was_not_carried_out_may_be_sent_again(client: httpx.AsyncClient) -> None:
@@ -168,38 +168,32 @@ main()
 """
 
 
-@pytest.mark.parametrize(
-    ("path", "kind", "body", "status"),
-    [
-        ("/update", "application/sparql-update", UPDATE, 200),
-        ("/store?graph=urn:g", "text/turtle", "<urn:a> <urn:p> [] .", 204),
-        ("/jobs?paused=true", "application/x-ndjson", json.dumps({"text": "Low Library."}), 202),
-        (
-            "/candidates",
-            "application/json",
-            json.dumps(CANDIDATES),
-            409,
-        ),
-    ],
-)
-def test_a_kill_between_commit_and_reply_does_not_double_the_write(
-    tmp_path: Path, path: str, kind: str, body: str, status: int
-) -> None:
+WRITES = [
+    ("/update", "application/sparql-update", UPDATE, 200),
+    ("/store?graph=urn:g", "text/turtle", "<urn:a> <urn:p> [] .", 204),
+    ("/jobs?paused=true", "application/x-ndjson", json.dumps({"text": "Low Library."}), 202),
+    ("/candidates", "application/json", json.dumps(CANDIDATES), 409),
+]
+
+
+def test_a_kill_between_commit_and_reply_does_not_double_the_write(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    headers = {"idempotency-key": "one", "content-type": kind}
     folder = tmp_path / "ontology"
     folder.mkdir()
     flags = ["--ontology", str(folder), "--shapes", str(folder)]
-    with RunningServer(data, *flags, program=("-c", KILLED)) as server:
-        with pytest.raises(httpx.TransportError):
-            httpx.post(server.url + path, content=body, headers=headers, timeout=60)
-        server.process.wait(timeout=30)
+    for path, kind, body, _ in WRITES:
+        headers = {"idempotency-key": path, "content-type": kind}
+        with RunningServer(data, *flags, program=("-c", KILLED)) as server:
+            with pytest.raises(httpx.TransportError):
+                httpx.post(server.url + path, content=body, headers=headers, timeout=60)
+            server.process.wait(timeout=30)
     with RunningServer(data, *flags) as server:
-        before = _state(server.url)
-        again = httpx.post(server.url + path, content=body, headers=headers, timeout=60)
-        assert again.status_code == status, again.text
-        assert _state(server.url) == before
-    assert sum(before) == 1
+        assert _state(server.url) == (3, 1)
+        for path, kind, body, status in WRITES:
+            headers = {"idempotency-key": path, "content-type": kind}
+            again = httpx.post(server.url + path, content=body, headers=headers, timeout=60)
+            assert again.status_code == status, (path, again.text)
+            assert _state(server.url) == (3, 1), path
 
 
 def _state(url: str) -> tuple[int, int]:

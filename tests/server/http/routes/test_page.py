@@ -2,13 +2,14 @@
 
 import httpx
 import pytest
+import pytest_asyncio
 from pydantic import ValidationError
 
 from server.http.access.keys import Scope
 from server.http.routes.page import origin_of, web_files, with_tiles
 from server.runtime.context import Services
 from server.runtime.settings import Settings
-from tests.server.conftest import client_of
+from tests.server.conftest import forget_keys
 
 ID = "https://w3id.org/urbankg/id/"
 CITY = """
@@ -23,12 +24,13 @@ CITY = """
 """
 
 
-@pytest.fixture
-async def client(services: Services):
-    async with client_of(services) as client:
-        answer = await client.post("/store?default", content=CITY, headers={"Content-Type": "text/turtle"})
-        assert answer.is_success, answer.text
-        yield client
+@pytest_asyncio.fixture(loop_scope="module")
+async def client(shared_services: Services, shared_client: httpx.AsyncClient) -> httpx.AsyncClient:
+    """One server for all tests here; each starts with this city and without keys."""
+    forget_keys(shared_services)
+    answer = await shared_client.put("/store?default", content=CITY, headers={"Content-Type": "text/turtle"})
+    assert answer.is_success, answer.text
+    return shared_client
 
 
 async def test_a_browser_gets_the_page_and_a_program_the_description(client: httpx.AsyncClient):
@@ -173,13 +175,13 @@ async def test_a_drawing_follows_the_graph(client: httpx.AsyncClient):
     assert (await client.get("/features")).json()["numberMatched"] == before - 1
 
 
-async def test_who_asks_is_told_what_they_may_do(client: httpx.AsyncClient, services: Services):
+async def test_who_asks_is_told_what_they_may_do(client: httpx.AsyncClient, shared_services: Services):
     everything = sorted(scope.value for scope in Scope)
     assert (await client.get("/access")).json() == {"key": None, "scopes": everything}
     proxied = await client.get("/access", headers={"X-Forwarded-For": "192.0.2.1"})
     assert proxied.json()["scopes"] == ["read"]
-    _, reviewer = services.keys.create("Ada", [Scope.REVIEW])
-    _, admin = services.keys.create("Grace", [Scope.ADMIN])
+    _, reviewer = shared_services.keys.create("Ada", [Scope.REVIEW])
+    _, admin = shared_services.keys.create("Grace", [Scope.ADMIN])
     assert (await client.get("/access")).json() == {"key": None, "scopes": ["read"]}
     told = await client.get("/access", headers={"Authorization": f"Bearer {reviewer}"})
     assert told.json() == {"key": "Ada", "scopes": ["read", "review"]}

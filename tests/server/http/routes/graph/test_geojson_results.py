@@ -13,6 +13,11 @@ ROWS = f"""SELECT ?name ?where ?n ?open WHERE {{ VALUES (?name ?where ?n ?open) 
     ("broken" "POINT (1"^^<{WKT}> 1 true) }} }}"""
 
 
+@pytest.fixture
+def client(shared_client: httpx.AsyncClient) -> httpx.AsyncClient:
+    return shared_client
+
+
 async def features(client: httpx.AsyncClient, query: str, **more: str) -> httpx.Response:
     return await client.post(
         "/sparql", data={"query": query, **more}, headers={"Accept": "application/geo+json"}

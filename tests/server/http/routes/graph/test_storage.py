@@ -141,9 +141,9 @@ async def test_a_bulk_load_by_which_the_store_grows_much_ends_with_compacted_fil
     ],
 )
 async def test_what_cannot_be_done_is_told(
-    client: httpx.AsyncClient, path: str, message: dict[str, object], status: int
+    shared_client: httpx.AsyncClient, path: str, message: dict[str, object], status: int
 ):
-    answer = await client.post(path, json=message)
+    answer = await shared_client.post(path, json=message)
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
 
@@ -160,8 +160,8 @@ async def test_a_backup_of_a_server_in_use_can_be_restored(
     assert (await client.post("/optimize")).status_code == 200
 
 
-async def test_a_page_of_a_foreign_origin_cannot_do_it(client: httpx.AsyncClient, tmp_path: Path):
+async def test_a_page_of_a_foreign_origin_cannot_do_it(shared_client: httpx.AsyncClient, tmp_path: Path):
     headers = {"origin": "https://evil.example"}
-    answer = await client.post("/backup", json={"folder": str(tmp_path / "kept")}, headers=headers)
+    answer = await shared_client.post("/backup", json={"folder": str(tmp_path / "kept")}, headers=headers)
     assert answer.status_code == 403
     assert not (tmp_path / "kept").exists()

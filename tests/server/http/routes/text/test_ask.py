@@ -2,6 +2,7 @@
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from tests.server.conftest import RecordedModel
 
@@ -33,11 +34,11 @@ CITY = PREFIXES + "".join(
 )
 
 
-@pytest.fixture
-async def city(client: httpx.AsyncClient) -> httpx.AsyncClient:
-    answer = await client.post("/candidates", content=CITY, headers={"content-type": "text/turtle"})
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def city(shared_client: httpx.AsyncClient) -> httpx.AsyncClient:
+    answer = await shared_client.post("/candidates", content=CITY, headers={"content-type": "text/turtle"})
     assert answer.json()["rejected"] == []
-    return client
+    return shared_client
 
 
 async def ask(client: httpx.AsyncClient, question: str) -> dict[str, object]:
@@ -74,13 +75,13 @@ async def test_a_relation_is_followed_from_a_name(city: httpx.AsyncClient):
 
 
 async def test_a_name_the_graph_does_not_know_is_a_gap_and_not_a_guess(
-    city: httpx.AsyncClient, model: RecordedModel
+    city: httpx.AsyncClient, shared_model: RecordedModel
 ):
     answer = await ask(city, "Who designed the Mirror Palace?")
     assert answer["answer"] is None
     assert answer["gaps"][0]["kind"] == "entity"
     assert "Mirror Palace" in answer["gaps"][0]["message"]
-    assert model.asked == []
+    assert shared_model.asked == []
 
 
 async def test_a_commit_is_known_to_the_next_question(city: httpx.AsyncClient):
@@ -114,7 +115,7 @@ async def test_an_edited_plan_and_an_edited_query_are_run(city: httpx.AsyncClien
 
 
 @pytest.mark.parametrize("question", ["", "   ", "x" * 1001])
-async def test_a_question_that_cannot_be_read_is_refused(client: httpx.AsyncClient, question: str):
-    response = await client.post("/ask", json={"question": question})
+async def test_a_question_that_cannot_be_read_is_refused(city: httpx.AsyncClient, question: str):
+    response = await city.post("/ask", json={"question": question})
     assert response.status_code == 422
     assert response.headers["content-type"] == "application/problem+json"

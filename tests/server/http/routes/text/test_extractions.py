@@ -47,19 +47,19 @@ async def test_a_text_becomes_statements_with_exact_evidence(client: httpx.Async
 
 
 async def test_half_a_surrogate_pair_in_a_text_is_refused_and_changes_nothing(
-    client: httpx.AsyncClient, services: Services
+    shared_client: httpx.AsyncClient, shared_services: Services
 ):
-    before = services.store.revision()
+    before = shared_services.store.revision()
     for path, member in (("/extractions", "text"), ("/extractions", "source"), ("/candidates", "text")):
         body = {"text": "A.", "statements": [], member: "Half \ud800 of a pair."}
-        response = await client.post(
+        response = await shared_client.post(
             path, content=json.dumps(body), headers={"content-type": "application/json"}
         )
         assert response.status_code == 400, response.text
         assert "surrogate" in response.json()["detail"]
     with pytest.raises(TextError, match="surrogate"):
-        await services.intake.extract("Half \ud800 of a pair.")
-    assert services.store.revision() == before
+        await shared_services.intake.extract("Half \ud800 of a pair.")
+    assert shared_services.store.revision() == before
 
 
 @pytest.mark.parametrize("escaped", [False, True])
@@ -74,11 +74,14 @@ async def test_half_a_surrogate_pair_in_a_reply_hurts_neither_the_trace_nor_the_
     assert trace["windows"][0]["reply"] == model.replies[0].replace("\ud800", "\ufffd")
 
 
-async def test_a_model_that_answers_nothing_adds_nothing(client: httpx.AsyncClient, services: Services):
-    before = await select(client, "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }")
-    answer = (await client.post("/extractions", json={"text": COLUMBIA})).json()
+async def test_a_model_that_answers_nothing_adds_nothing(
+    shared_client: httpx.AsyncClient, shared_model: RecordedModel
+):
+    shared_model.replies = [triples()]
+    before = await select(shared_client, "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }")
+    answer = (await shared_client.post("/extractions", json={"text": COLUMBIA})).json()
     assert answer["accepted"] == answer["rejected"] == []
-    assert await select(client, "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }") == before
+    assert await select(shared_client, "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }") == before
 
 
 async def test_what_the_shapes_refuse_waits_in_review_with_span_reason_and_reply(
@@ -135,14 +138,14 @@ async def test_an_unknown_relation_is_refused_as_a_proposal(client: httpx.AsyncC
 
 
 async def test_without_commit_the_verdict_is_told_and_nothing_is_written(
-    client: httpx.AsyncClient, services: Services, model: RecordedModel
+    shared_client: httpx.AsyncClient, shared_services: Services, shared_model: RecordedModel
 ):
-    model.replies = [COLUMBIA_REPLY]
-    before = services.store.revision()
-    answer = (await client.post("/extractions", json={"text": COLUMBIA, "commit": False})).json()
+    shared_model.replies = [COLUMBIA_REPLY]
+    before = shared_services.store.revision()
+    answer = (await shared_client.post("/extractions", json={"text": COLUMBIA, "commit": False})).json()
     assert answer["accepted"]
     assert answer["revision"] is None
-    assert services.store.revision() == before
+    assert shared_services.store.revision() == before
 
 
 @pytest.mark.parametrize(
@@ -163,14 +166,14 @@ async def test_without_commit_the_verdict_is_told_and_nothing_is_written(
     ],
 )
 async def test_a_text_that_cannot_be_used_is_refused_and_changes_nothing(
-    client: httpx.AsyncClient, services: Services, body: object, status: int, word: str
+    shared_client: httpx.AsyncClient, shared_services: Services, body: object, status: int, word: str
 ):
-    before = services.store.revision()
-    response = await client.post("/extractions", json=body)
+    before = shared_services.store.revision()
+    response = await shared_client.post("/extractions", json=body)
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     assert word in response.json()["detail"]
-    assert services.store.revision() == before
+    assert shared_services.store.revision() == before
 
 
 @pytest.mark.parametrize(
@@ -182,9 +185,9 @@ async def test_a_text_that_cannot_be_used_is_refused_and_changes_nothing(
     ],
 )
 async def test_a_body_that_cannot_be_read_is_refused(
-    client: httpx.AsyncClient, content: bytes, kind: str, status: int
+    shared_client: httpx.AsyncClient, content: bytes, kind: str, status: int
 ):
-    response = await client.post("/extractions", content=content, headers={"content-type": kind})
+    response = await shared_client.post("/extractions", content=content, headers={"content-type": kind})
     assert response.status_code == status
     assert response.headers["content-type"] == "application/problem+json"
 
@@ -200,23 +203,27 @@ async def test_a_body_that_cannot_be_read_is_refused(
     ],
 )
 async def test_a_model_that_fails_is_told_and_nothing_is_written(
-    client: httpx.AsyncClient, services: Services, model: RecordedModel, reply: str | Exception, status: int
+    shared_client: httpx.AsyncClient,
+    shared_services: Services,
+    shared_model: RecordedModel,
+    reply: str | Exception,
+    status: int,
 ):
-    model.replies = [reply]
-    before = services.store.revision()
-    response = await client.post("/extractions", json={"text": COLUMBIA})
+    shared_model.replies = [reply]
+    before = shared_services.store.revision()
+    response = await shared_client.post("/extractions", json={"text": COLUMBIA})
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
-    assert services.store.revision() == before
+    assert shared_services.store.revision() == before
 
 
 @pytest.mark.parametrize(
     ("headers", "status"), [({"origin": "https://evil.example"}, 403), ({"host": "evil.example"}, 421)]
 )
 async def test_a_web_page_of_another_origin_cannot_write(
-    client: httpx.AsyncClient, headers: dict[str, str], status: int
+    shared_client: httpx.AsyncClient, headers: dict[str, str], status: int
 ):
-    response = await client.post("/extractions", json={"text": COLUMBIA}, headers=headers)
+    response = await shared_client.post("/extractions", json={"text": COLUMBIA}, headers=headers)
     assert response.status_code == status
 
 

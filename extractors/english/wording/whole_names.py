@@ -1,0 +1,112 @@
+"""Whether words are a whole name: no description, no part of a longer one, no common word with a capital."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from extractors.english.coreference import OPENERS
+from extractors.english.people import TITLES
+from extractors.english.wording.phrases import Phrases
+from extractors.english.wording.units import capitalized_runs, is_indefinite
+from extractors.grounding.interpretation import Interpretation
+from extractors.grounding.linking import Linker
+from extractors.grounding.mentions import GroundedText
+from extractors.text.chunking import Span
+from ontology.terms import OntologyProperty
+
+__all__ = ["WholeNames"]
+
+_LONGEST_WORD: Final = 30
+
+
+class WholeNames:
+    """Looks at the names of one text."""
+
+    def __init__(self, text: GroundedText, linker: Linker, phrases: Phrases) -> None:
+        self._text = text
+        self._linker = linker
+        self._schema = linker.schema
+        self._phrases = phrases
+
+    def doubt(self, reading: Interpretation, term: OntologyProperty) -> str | None:
+        """What speaks against the ends of a statement being whole names; None for nothing."""
+        return self._described(reading, term) or self._cut(reading)
+
+    def _described(self, reading: Interpretation, term: OntologyProperty) -> str | None:
+        """Whether an end is only described, and not as what the relation leads to: "a Gothic hall"."""
+        ends = [reading.said.triple.subject, *([reading.said.triple.object] if reading.names_object else [])]
+        for words in ends:
+            spans = self._text.occurrences(words)
+            following = {self._schema.find_class(word) for s in spans for word in (words, self._after(s))}
+            is_object = reading.names_object and words == ends[-1]
+            if is_object and any(kind is not None and kind.iri in term.ranges for kind in following):
+                continue
+            if is_object and words.split()[0].isdigit():
+                return f'"{words}" opens with a number, as an address does.'
+            if is_object and self._several(words, spans):
+                return f'"{words}" ends the names of several things.'
+            if self._only_opens(words, spans):
+                return f'"{words}" opens its sentence and is a word of the ontology: it may be no name.'
+            if spans and all(is_indefinite(self._text.text, span) for span in spans):
+                return f'"{words}" describes a thing and is no name.'
+        return None
+
+    def _several(self, words: str, spans: Sequence[Span]) -> bool:
+        """Whether words name several things: "Ash suburbs", "Elm and Ash Streets"."""
+        text = self._text.text
+        last = words.split()[-1]
+        small = last.islower() and last.endswith("s") and not last.endswith("ss") and " " in words.strip()
+        listed = bool(spans) and all(text[: span.start].endswith(" and ") for span in spans)
+        return small or (listed and self._phrases.is_plural(words))
+
+    def _only_opens(self, words: str, spans: Sequence[Span]) -> bool:
+        """Whether a common word has its capital only from opening a sentence: "Ground was broken in 2006"."""
+        plain = " " not in words.strip() and self._phrases.has_word(words)
+        return (
+            plain
+            and not self._linker.labels.exact(words)
+            and bool(spans)
+            and all(self._text.sentence_of(span).start == span.start for span in spans)
+        )
+
+    def _cut(self, reading: Interpretation) -> str | None:
+        """Whether the subject is a part of a longer name wherever it occurs: "Stone" of "Stone & Co."."""
+        subject = reading.said.triple.subject
+        places = self._text.occurrences(subject)
+        if not places or self._linker.labels.exact(subject):
+            return None
+        whole = self.whole(places)
+        return None if whole is None else f'"{subject}" is a part of "{whole}".'
+
+    def _after(self, span: Span) -> str:
+        return (self._text.text[span.end : span.end + _LONGEST_WORD].split() or [""])[0].strip(".,;:")
+
+    def whole(self, places: Sequence[Span]) -> str | None:
+        """The longer name that a name is a part of wherever it occurs: "Norton" of "Norton Hill"."""
+        found: Span | None = None
+        for place in places:
+            runs = capitalized_runs(self._text.text, self._text.sentence_of(place))
+            found = next((run for run in runs if self.is_part({run}, place)), None)
+            if found is None:
+                return None
+        return _words(self._text, found) if found is not None else None
+
+    def is_part(self, names: Collection[Span], value: Span) -> bool:
+        """Whether a name goes on beyond a value with capitalized words: "West 54th Street"."""
+        text = self._text.text
+        for span in names:
+            if span.start <= value.start and value.end <= span.end:
+                before, after = text[span.start : value.start].split(), text[value.end : span.end].split()
+                rest = [word for word in before if not self.describes(word.casefold())] + after
+                if any(word[0].isupper() and word.casefold() != "the" for word in rest):
+                    return True
+        return False
+
+    def describes(self, word: str) -> bool:
+        """Whether a capital word before a name is none of it: "Architect Ada Stone", "Today Elm Hall"."""
+        return word in TITLES or word in OPENERS or self._phrases.is_noun(word)
+
+
+def _words(text: GroundedText, span: Span) -> str:
+    return text.text[span.start : span.end]
