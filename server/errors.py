@@ -214,8 +214,8 @@ class InvalidBody(ServerError):
 
     def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
         self.problems = tuple(problems)
-        told = "; ".join(f"{place}: {message}" for place, message in problems)
-        super().__init__(ended(f"The body does not have the form that this address takes: {told}"))
+        listed = "; ".join(f"{place}: {message}" for place, message in problems)
+        super().__init__(ended(f"The body does not have the form that this address takes: {listed}"))
 
 
 class UnknownParameters(ServerError):
@@ -272,7 +272,7 @@ class UnsupportedCoding(ServerError):
 
 
 class TooManyListeners(ServerError):
-    """A stream of events has as many listeners as it takes; ``instead`` tells the same when asked."""
+    """A stream of events has as many listeners as it takes; ``instead`` says the same when asked."""
 
     def __init__(self, most: int, instead: str = "/changes?since=REVISION") -> None:
         super().__init__(f"{most} clients listen to these events already; ask for {instead} now and then.")
@@ -283,7 +283,7 @@ class UnknownResource(ServerError):
 
 
 class LoadRefused(ServerError):
-    """The shapes refused files that were to be loaded; `loads` tells what became of each."""
+    """The shapes refused files that were to be loaded; `loads` says what became of each."""
 
     def __init__(self, names: Sequence[str], loads: Sequence[Mapping[str, Any]]) -> None:
         self.loads = tuple(loads)
@@ -306,7 +306,7 @@ class HeldSettled(ServerError):
     """A held batch that waits no longer."""
 
     def __init__(self, identifier: str, state: str) -> None:
-        super().__init__(f"The batch {identifier} is {state} already; GET /held/{identifier} tells its end.")
+        super().__init__(f"The batch {identifier} is {state} already; GET /held/{identifier} shows its end.")
         self.state = state
 
 

@@ -63,8 +63,8 @@ class Calibration:
     def as_json(self) -> str:
         """The file's content."""
         knots = [[round(score, 6), round(probability, 6)] for score, probability in self.knots]
-        told = {"version": _VERSION, "method": self.method, "fitted_on": self.fitted_on, "data": self.data}
-        return json.dumps({**told, "knots": knots}, indent=1) + "\n"
+        members = {"version": _VERSION, "method": self.method, "fitted_on": self.fitted_on, "data": self.data}
+        return json.dumps({**members, "knots": knots}, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Calibration:

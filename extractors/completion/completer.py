@@ -60,7 +60,7 @@ class CompletionSettings:
 class Completion:
     """What the model said of a pair, and how it came to it; never the computed relation.
 
-    `relation` is of head to tail; None without a usable answer, and `error` says why. `faithful` tells
+    `relation` is of head to tail; None without a usable answer, and `error` says why. `faithful` says
     whether the verifier's last word was the faithful verdict; `rounds` counts its words.
     """
 

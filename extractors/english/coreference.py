@@ -167,8 +167,8 @@ class Antecedents:
         """Whether a name is known to be of a class, or says so itself: "Columbia University"."""
         classes = set(name.classes)
         if not classes:
-            told = self._schema.find_class(name.words)
-            classes = {told.iri} if told is not None else set()
+            own_class = self._schema.find_class(name.words)
+            classes = {own_class.iri} if own_class is not None else set()
         return any(kind.iri in self._schema.superclasses(class_) for class_ in classes)
 
     def _key(self, name: _Named) -> NamedNode | str:

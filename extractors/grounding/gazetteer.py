@@ -71,10 +71,10 @@ def _csv(path: Path) -> Iterator[tuple[Sequence[str], PlaceFound]]:
         if not columns & set(_NAMES):
             raise GazetteerError(path, f"line 1 has no column {' or '.join(_NAMES)}")
         for row in rows:
-            told = {key.strip().casefold(): value for key, value in row.items() if key and value}
+            fields = {key.strip().casefold(): value for key, value in row.items() if key and value}
             place = f"line {rows.line_num}"
-            wkt = told.get("wkt") or told.get("geometry") or _point(told, path, place)
-            yield _entry(told, Literal(wkt.strip(), datatype=_WKT), path, place)
+            wkt = fields.get("wkt") or fields.get("geometry") or _point(fields, path, place)
+            yield _entry(fields, Literal(wkt.strip(), datatype=_WKT), path, place)
 
 
 def _point(row: Mapping[str, str], path: Path, place: str) -> str:
@@ -102,28 +102,28 @@ def _geojson(path: Path) -> Iterator[tuple[Sequence[str], PlaceFound]]:
         geometry = feature.get("geometry") if isinstance(feature, dict) else None
         if not isinstance(properties, dict) or not isinstance(geometry, dict):
             raise GazetteerError(path, f"{place} has no properties or no geometry")
-        told = {str(key).casefold(): str(value) for key, value in properties.items() if value is not None}
-        yield _entry(told, Literal(json.dumps(geometry), datatype=_GEOJSON), path, place)
+        fields = {str(key).casefold(): str(value) for key, value in properties.items() if value is not None}
+        yield _entry(fields, Literal(json.dumps(geometry), datatype=_GEOJSON), path, place)
 
 
 def _entry(
-    told: Mapping[str, str], literal: Literal, path: Path, place: str
+    fields: Mapping[str, str], literal: Literal, path: Path, place: str
 ) -> tuple[Sequence[str], PlaceFound]:
-    name = _first(told, _NAMES)
+    name = _first(fields, _NAMES)
     if name is None:
         raise GazetteerError(path, f"{place} has no name")
     try:
         shape = parse_geometry(literal)
-        confidence = float(told.get("confidence", 1.0))
+        confidence = float(fields.get("confidence", 1.0))
     except (GeometryError, ValueError) as error:
         raise GazetteerError(path, f"{place}: {error}") from error
     if shape.is_empty or not 0 <= confidence <= 1:
         raise GazetteerError(path, f"{place}: the geometry is empty, or the confidence not between 0 and 1")
-    aliases = [one.strip() for one in (_first(told, _ALIASES) or "").replace(";", "|").split("|")]
+    aliases = [one.strip() for one in (_first(fields, _ALIASES) or "").replace(";", "|").split("|")]
     source = f"{path.name}, {place} ({name})"
-    found = PlaceFound(name, write_geometry(shape), shape, source, confidence, kind=_first(told, _KINDS))
+    found = PlaceFound(name, write_geometry(shape), shape, source, confidence, kind=_first(fields, _KINDS))
     return (name, *aliases), found
 
 
-def _first(told: Mapping[str, str], names: Sequence[str]) -> str | None:
-    return next((told[name].strip() for name in names if told.get(name, "").strip()), None)
+def _first(fields: Mapping[str, str], names: Sequence[str]) -> str | None:
+    return next((fields[name].strip() for name in names if fields.get(name, "").strip()), None)

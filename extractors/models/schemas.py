@@ -142,9 +142,9 @@ def strict_form(schema: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
 
 def spelled_out(messages: tuple[Message, ...], schema: Mapping[str, Any]) -> tuple[Message, ...]:
     """Spell the schema out in the last message, for a server that ignores schemas."""
-    told = (
+    addition = (
         "\n\nAnswer with one JSON document and nothing else: no explanation, no code fence. It must follow "
         f"this JSON schema exactly:\n{json.dumps(schema, ensure_ascii=False)}"
     )
     *before, last = messages
-    return (*before, Message(last.role, last.content + told))
+    return (*before, Message(last.role, last.content + addition))

@@ -179,10 +179,10 @@ def _check_placeholders(place: str, body: str, before: int, shipped: str) -> Non
     found = [(name, line + before) for name, line in _placeholders(body)]
     for name, line in found:
         if name not in allowed:
-            told = f"${name}" if name else "a dollar sign that opens no name"
+            unfilled = f"${name}" if name else "a dollar sign that opens no name"
             offered = ", ".join(f"${one}" for one in sorted(allowed)) or "none"
             raise PromptError(
-                f"{place}, line {line}: nothing fills {told}. This prompt's placeholders are {offered}; "
+                f"{place}, line {line}: nothing fills {unfilled}. This prompt's placeholders are {offered}; "
                 "write $$ for a dollar sign."
             )
     missing = used & _ESSENTIAL - {name for name, _ in found}

@@ -35,7 +35,7 @@ class Example:
     def definitions(self, *, kinds: bool) -> list[str]:
         """The relations as prompts show them."""
         lines = [
-            f"- {label} ({domain} -> {range_}): {told}" for label, domain, range_, told in self.relations
+            f"- {label} ({domain} -> {range_}): {note}" for label, domain, range_, note in self.relations
         ]
         return [IS_A_DEFINITION, *lines] if kinds else lines
 

@@ -56,8 +56,8 @@ class StagedReader:
         )
         examples, version = load_examples(settings.prompts)
         self._examples = examples[: method.shots]
-        told = [repr(method), *(prompt.version for prompt in self._used.values()), version]
-        self._version = f"{method.name}@{hashlib.sha256(' '.join(told).encode()).hexdigest()[:10]}"
+        parts = [repr(method), *(prompt.version for prompt in self._used.values()), version]
+        self._version = f"{method.name}@{hashlib.sha256(' '.join(parts).encode()).hexdigest()[:10]}"
 
     @property
     def prompt_version(self) -> str:

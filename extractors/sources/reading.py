@@ -84,9 +84,9 @@ def _kind(
     mapping: SourceMapping, words: str, geometry: BaseGeometry | None, rating: float | None
 ) -> SourceKind:
     """What the mapping or the record says; else a rating makes a review, and the geometry tells the rest."""
-    told = mapping.kind or mapping.kind_of(words)
-    if told is not None:
-        return told
+    given_kind = mapping.kind or mapping.kind_of(words)
+    if given_kind is not None:
+        return given_kind
     if rating is not None:
         return SourceKind.REVIEW
     return SourceKind.PAGE if geometry is None else _KIND_OF_SHAPE.get(geometry.geom_type, SourceKind.AREA)

@@ -111,7 +111,7 @@ def _text(name: str, text: str) -> str:
 def _summarize(services: Services, name: str, outcome: Outcome) -> None:
     """One line for a text: how many statements, and one of those accepted."""
     accepted, refused = outcome.verdict.accepted, outcome.verdict.rejected
-    # What the text says of a thing tells more than its class or name.
+    # What the text says of a thing is more specific than its class or name.
     example = _words(services, max((one.triple for one in accepted), key=_tells, default=None))
     counts = f"{len(accepted):2} accepted {len(refused):2} refused"
     _out.print(f"  {name:27} {counts}  {example}", markup=False, no_wrap=True, overflow="ellipsis")

@@ -192,10 +192,10 @@ class ReviewService:
         else:
             found = list(dict.fromkeys(named_item(item) for item in items or ()))
         if expect is None and len(found) > _MOST_UNCOUNTED:
-            told = (
+            message = (
                 f"{len(found)} items are selected; above {_MOST_UNCOUNTED}, send their number to confirm it"
             )
-            raise InvalidBody([("expect", told)])
+            raise InvalidBody([("expect", message)])
         if expect is not None and expect != len(found):
             raise SelectionChanged(expect, len(found))
         return found[:MOST_AT_ONCE], max(0, len(found) - MOST_AT_ONCE)
@@ -247,9 +247,9 @@ class ReviewService:
     def undo(self, decision: str, by: Reviewer, reason: str | None = None) -> dict[str, Any]:
         """Undo a decision. Raises `DecisionUnknown` and `DecisionSettled`."""
         outcomes = self._decisions.undo(named_decision(decision), by, reason=reason)
-        told = [self._report(outcome).json() for outcome in outcomes]
+        reports = [self._report(outcome).json() for outcome in outcomes]
         lists = ("items", "refused", "unchanged", "fallen", "revived")
-        return told[-1] | {name: [one for part in told for one in part[name]] for name in lists}
+        return reports[-1] | {name: [one for part in reports for one in part[name]] for name in lists}
 
     def assign(self, items: Sequence[NamedNode], assignee: str | None) -> None:
         """Assign items to a person, or to nobody. Raises `ReviewItemUnknown`."""
@@ -290,8 +290,8 @@ class ReviewService:
             else:
                 proposed[iri] = (Statement(triple, item.support.confidence),)
         if unfit:
-            told = f"does not fit {len(unfit)} of {len(items)} statements, such as that of item {unfit[0]}"
-            raise InvalidBody([("correction", f"{correction.needs} {told}")])
+            misfit = f"does not fit {len(unfit)} of {len(items)} statements, such as that of item {unfit[0]}"
+            raise InvalidBody([("correction", f"{correction.needs} {misfit}")])
         return self._report(self._decisions.accept_as(proposed, by, reason=reason))
 
     def _report(self, outcome: Outcome) -> DecisionReport:

@@ -1,4 +1,4 @@
-"""RDF files and the sample city into the graph, through the gate or past it, with progress told."""
+"""RDF files and the sample city into the graph, through the gate or past it, with progress reported."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ class LoadResult:
     """What other settings would change."""
 
 
-def told_of(name: str, verdict: Verdict) -> LoadResult:
+def result_of(name: str, verdict: Verdict) -> LoadResult:
     """Of a load through the gate."""
     return LoadResult(
         name,
@@ -95,13 +95,13 @@ def told_of(name: str, verdict: Verdict) -> LoadResult:
 
 def describe(rejections: Iterable[Rejection], limit: int = 5, *, besides: int = 0) -> str:
     """The first rejections in words; there are so many besides those given."""
-    told = [
+    lines = [
         f"{brief(rejection.statement.triple)}: {shortened(violation.message)}"
         for rejection in rejections
         for violation in rejection.violations
     ]
-    left = max(len(told) - limit, 0) + besides
-    return "; ".join(told[:limit]) + (f" (and {left} more)" if left else "")
+    left = max(len(lines) - limit, 0) + besides
+    return "; ".join(lines[:limit]) + (f" (and {left} more)" if left else "")
 
 
 def _portions(triples: Sequence[Triple], size: int) -> Iterator[list[Triple]]:

@@ -160,7 +160,7 @@ def _unreadable(path: Path, error: Exception) -> LoadError:
 
 
 class _Counted(io.RawIOBase):
-    """A file that tells how much of it was read."""
+    """A file that reports how much of it was read."""
 
     def __init__(self, path: Path, on_bytes: OnBytes) -> None:
         self._file = path.open("rb")

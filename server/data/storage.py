@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pyoxigraph import NamedNode
 
 from server.data.brevity import FIRST, first_of, listed, shortened
-from server.data.loading import LoadResult, describe, load_features, load_file, told_of
+from server.data.loading import LoadResult, describe, load_features, load_file, result_of
 from server.data.rdf_files import LoadError, OnBytes, RdfFile, RdfLines
 from server.data.sample.city import sample_city
 from server.runtime.context import Services
@@ -44,12 +44,12 @@ Say = Callable[[str], None]
 
 
 @contextmanager
-def naming_what_was_loaded(told: Sequence[LoadResult]) -> Iterator[None]:
+def naming_what_was_loaded(results: Sequence[LoadResult]) -> Iterator[None]:
     """Let a `LoadError` name what was loaded before, which stays."""
     try:
         yield
     except LoadError as error:
-        before = ", ".join(one.name for one in told if one.accepted or not one.refused)
+        before = ", ".join(one.name for one in results if one.accepted or not one.refused)
         if not before:
             raise
         raise LoadError(f"{error} Loaded before it: {before}.") from error
@@ -76,14 +76,14 @@ class Loader:
 
         Raises `LoadError` for a file that cannot be read; it names those that were loaded before.
         """
-        told: list[LoadResult] = []
+        results: list[LoadResult] = []
         writer = self._services.writer_for("load")
         for file in files:
             self._say(f"{file.path}: read, judged, committed")
-            with naming_what_was_loaded(told):
+            with naming_what_was_loaded(results):
                 verdict = load_file(writer, file.path, partial=partial, on_bytes=self._on_bytes)
-            told.append(told_of(str(file.path), verdict))
-        return told
+            results.append(result_of(str(file.path), verdict))
+        return results
 
     def in_bulk(self, files: Sequence[RdfFile], *, partial: bool, report: bool) -> LoadResult:
         """All files past the gate, then relations and indexes, then (report) the shapes over everything."""
@@ -124,7 +124,7 @@ class Loader:
 
         outdated = OutdatedGeometry(self._services.store)
         quads = quads_of(files, self._on_features, outdated.note, partial=partial)
-        told = self._past_gate(
+        result = self._past_gate(
             lambda load: load.run(quads),
             lambda: files.name,
             partial=partial,
@@ -132,8 +132,8 @@ class Loader:
             afterwards=lambda: outdated.remove(self._services.writer),
         )
         notes = first_of(files.notes, files.left_out)
-        examples = "\n".join([*notes, told.examples]).rstrip("\n")
-        return replace(told, examples=examples, left_out=files.left_out)
+        examples = "\n".join([*notes, result.examples]).rstrip("\n")
+        return replace(result, examples=examples, left_out=files.left_out)
 
     def _past_gate(
         self,

@@ -26,7 +26,7 @@ from extractors.research.evaluation.text2kgbench.folder import RunFolder
 from extractors.sources.record import BrokenRecord
 from geo.relate.rcc8 import RCC5
 from server.intake.language_model import deferred_model
-from server.research.report import digest_of, model_identity, output, progress_of, told, write_json
+from server.research.report import digest_of, model_identity, notices, output, progress_of, write_json
 from server.runtime.settings import Settings
 
 _VERTICES: Final = 60
@@ -100,7 +100,7 @@ def _usable(files: Sequence[Path]) -> list[NumberedPair]:
     pairs = []
     for one in read_pairs(files):
         if isinstance(one, BrokenRecord):
-            told.print(f"not usable: {one.place}: {one.reason}", markup=False)
+            notices.print(f"not usable: {one.place}: {one.reason}", markup=False)
         else:
             pairs.append(one)
     return pairs

@@ -15,7 +15,7 @@ from rich.progress import Progress, TaskID
 
 from server.runtime.settings import Settings
 
-told = Console(stderr=True, highlight=False, soft_wrap=True)
+notices = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def model_identity(settings: Settings) -> str:
@@ -39,13 +39,13 @@ def write_json(file: Path, value: dict[str, Any]) -> None:
 
 def output() -> Console:
     """Standard output, wide enough for a table where it is no terminal."""
-    return Console(width=None if told.is_terminal else 240, highlight=False)
+    return Console(width=None if notices.is_terminal else 240, highlight=False)
 
 
 @contextmanager
 def progress_of(name: str, count: int) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on standard error; gives a function to report how many of how many are done."""
-    with Progress(console=told, transient=True) as progress:
+    with Progress(console=notices, transient=True) as progress:
         yield partial(_show, progress, progress.add_task(name, total=count))
 
 

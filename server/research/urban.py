@@ -22,7 +22,7 @@ from extractors.research.evaluation.scores import Scores, score
 from extractors.research.evaluation.urban import GOLD
 from server.data.sample.city import FOLDER
 from server.research.evaluating import empty_graph, gated
-from server.research.report import model_identity, output, progress_of, told, write_json
+from server.research.report import model_identity, notices, output, progress_of, write_json
 from server.runtime.settings import Settings
 
 SENTENCES: Final = "sentences"
@@ -146,7 +146,7 @@ def print_urban(
             )  # fmt: skip
     output().print(table)
     for made_up in dict.fromkeys(made_up for _, scores in rows for made_up in scores.made_up):
-        told.print(f"accepted, but not in the text: {made_up}", markup=False)
+        notices.print(f"accepted, but not in the text: {made_up}", markup=False)
 
 
 def _share(found: float | None) -> str:

@@ -36,13 +36,13 @@ class EditRefused(ServerError):
     def __init__(self, report: CheckReport) -> None:
         self.report = report
         errors = [one for one in report.findings if one.level is Level.ERROR]
-        told = []
+        sentences = []
         for one in errors[:3]:
             place = "" if one.file is None else f"{one.file}:{one.line}: " if one.line else f"{one.file}: "
             subject = f"<{one.subject}> " if one.subject else ""
-            told.append(f"{place}{subject}{one.message} {one.fix}")
+            sentences.append(f"{place}{subject}{one.message} {one.fix}")
         more = f" And {len(errors) - 3} more." if len(errors) > 3 else ""
-        super().__init__(" ".join(told) + more)
+        super().__init__(" ".join(sentences) + more)
 
 
 class EditConflict(ServerError):

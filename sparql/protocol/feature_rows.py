@@ -92,8 +92,8 @@ def _feature(names: Sequence[str], row: Sequence[Cell], at: int) -> bytes:
     properties = {
         name: _plain(cell) for number, (name, cell) in enumerate(zip(names, row, strict=True)) if number != at
     }
-    told = json.dumps(properties, ensure_ascii=False)
-    return f'{{"type":"Feature","geometry":{_geometry(row[at])},"properties":{told}}}'.encode()
+    members = json.dumps(properties, ensure_ascii=False)
+    return f'{{"type":"Feature","geometry":{_geometry(row[at])},"properties":{members}}}'.encode()
 
 
 def _geometry(cell: Cell) -> str:

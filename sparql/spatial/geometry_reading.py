@@ -38,7 +38,7 @@ class GeometryReading:
 
     `links` has two columns for each property: features, and the nodes they lead to (None: to no node). The
     others are columns of one table; `literals` has None for what is no literal, `shapes` for what is none or
-    cannot be read, and `faults` tells why by row.
+    cannot be read, and `faults` says why by row.
     """
 
     links: dict[NamedNode, tuple[list[str], list[str | None]]]

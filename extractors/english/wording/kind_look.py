@@ -50,13 +50,13 @@ class KindLook:
             return replace(reading, doubt=f'"{name}" is a part of "{whole}".')
         if known:
             return self._known_kind(reading, kind, known)
-        told = kind_of_name(name, self._schema)
+        own_kind = kind_of_name(name, self._schema)
         above = self._schema.superclasses
-        if told is not None and (told.iri in above(kind.iri) or kind.iri in above(told.iri)):
+        if own_kind is not None and (own_kind.iri in above(kind.iri) or kind.iri in above(own_kind.iri)):
             return reading
-        if told is not None and above(told.iri) & above(kind.iri):
-            said_so = replace(reading.said, triple=replace(reading.said.triple, object=told.label))
-            return replace(reading, type=told, said=said_so)
+        if own_kind is not None and above(own_kind.iri) & above(kind.iri):
+            said_so = replace(reading.said, triple=replace(reading.said.triple, object=own_kind.label))
+            return replace(reading, type=own_kind, said=said_so)
         if mentions_kind(self._text.text, self._names, kind):
             return replace(reading, doubt=f'The text says "{kind.label}" of another thing.')
         return reading

@@ -303,12 +303,12 @@ class Wording:
             if not self._topics.may_be(sentence, lambda unit: self._is(unit, subject)):
                 return f'The text says "{term.label}" of what it speaks of before, not of "{subject}".'
         elif first.text == "the" and (noun := opening_noun(units)):
-            told = kind_of_name(subject, self._schema)
+            own_kind = kind_of_name(subject, self._schema)
             kinds = (self._schema.find_class(" ".join(noun[:n])) for n in range(len(noun), 0, -1))
             kind = next((one for one in kinds if one is not None), None)
-            if kind is None or told is None or self._suits(kind.label, subject):
+            if kind is None or own_kind is None or self._suits(kind.label, subject):
                 return None
-            if self._linker.fit(frozenset({told.iri}), frozenset({kind.iri})) is Fit.DISJOINT:
+            if self._linker.fit(frozenset({own_kind.iri}), frozenset({kind.iri})) is Fit.DISJOINT:
                 return f'The text says "{term.label}" of "the {kind.label}", and "{subject}" is none.'
         return None
 

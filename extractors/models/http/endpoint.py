@@ -201,8 +201,8 @@ class Endpoint:
             return
         status, words = found
         if status is None or status == 200:
-            told = f"the model server reports an error inside its answer: {self.redacted(words)}"
-            raise AttemptFailed(ModelReplyError(told, said), 200)
+            message = f"the model server reports an error inside its answer: {self.redacted(words)}"
+            raise AttemptFailed(ModelReplyError(message, said), 200)
         raise AttemptFailed(self._failure(status, words), status)
 
     def _hopeless(self, trouble: str, transcript: Transcript) -> ModelReplyError:
@@ -250,10 +250,10 @@ class Endpoint:
         )
 
     def _down(self, error: Exception) -> AttemptFailed:
-        told = self.redacted(str(error)) or type(error).__name__
+        reason = self.redacted(str(error)) or type(error).__name__
         return AttemptFailed(
             ModelUnavailable(
-                f"the model server at {self.shown} cannot be reached ({told}): start it, or correct the "
+                f"the model server at {self.shown} cannot be reached ({reason}): start it, or correct the "
                 "URL, or unset URBANKG_MODEL_URL to use the embedded model"
             ),
             None,

@@ -215,8 +215,8 @@ class HttpModel:
                 error = failed.error
                 self._stale = self._stale or failed.status in _RESTARTED
                 pause = self._retry.wait(failed.status, number, failed.asked_seconds)
-            except ModelError as told:
-                error, pause = told, None
+            except ModelError as failure:
+                error, pause = failure, None
             if pause is None or loop.time() + pause >= deadline:
                 error.attempts = number
                 self._problem = str(error)

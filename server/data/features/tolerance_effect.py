@@ -51,14 +51,15 @@ class ToleranceEffect:
         ]
         if not shapes:
             return ""
-        told = []
+        effects = []
         for meters in _TOLERANCES_M:
             found = [relate_within(left, right, meters).rcc8 for left, right in shapes]
             inside = sum(one in _HOLDS for one in found)
             beside = sum(one is RCC8.EC for one in found)
-            told.append(f"at {meters} m {inside} would lie in the other and {beside} would only touch it")
+            effects.append(f"at {meters} m {inside} would lie in the other and {beside} would only touch it")
         looked = "" if len(shapes) == self.overlaps else f" (of the first {len(shapes)})"
         return (
-            f"{self.overlaps} pairs of features overlap, since tolerance_m is 0{looked}: {'; '.join(told)}. "
+            f"{self.overlaps} pairs of features overlap, since tolerance_m is 0{looked}: "
+            f"{'; '.join(effects)}. "
             "Set tolerance_m, or layer_tolerance_m for a class, if the borders may be off so far."
         )

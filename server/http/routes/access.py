@@ -10,7 +10,7 @@ from server.runtime.context import Services
 
 
 def router(services: Services) -> APIRouter:
-    """The route that tells a client its scopes, so that it need not offer what would be refused."""
+    """The route that shows a client its scopes, so that it need not offer what would be refused."""
     routes = APIRouter(tags=["operations"], dependencies=[Depends(known_parameters)])
 
     @routes.get("/access")

@@ -32,7 +32,7 @@ class NumberedPair:
 
 
 def read_pairs(paths: Iterable[Path]) -> Iterator[NumberedPair | BrokenRecord]:
-    """The pairs of files in order; what cannot be read, or has no geometry to compute from, is told.
+    """The pairs of files in order; what cannot be read, or has no geometry to compute from, is reported.
 
     A row is `{"head": {"name", "type", "geometry"}, "tail": {...}}`, or has fields such as `head name`,
     `head type` and `head geometry value`. Raises SourceError where a file as a whole cannot be read.
@@ -60,8 +60,8 @@ def _pair(row: Row) -> NumberedPair | BrokenRecord:
         return BrokenRecord(row.place, str(error))
     assert head.geometry is not None
     assert tail.geometry is not None
-    told = "\0".join((head.name, head.geometry.wkb_hex, tail.name, tail.geometry.wkb_hex))
-    return NumberedPair(hashlib.sha256(told.encode()).hexdigest()[:16], row.place, Pair(head, tail))
+    content = "\0".join((head.name, head.geometry.wkb_hex, tail.name, tail.geometry.wkb_hex))
+    return NumberedPair(hashlib.sha256(content.encode()).hexdigest()[:16], row.place, Pair(head, tail))
 
 
 def _place(side: str, values: Mapping[str, Any]) -> Place:

@@ -37,8 +37,8 @@ class Item:
     @property
     def identifier(self) -> str:
         """The same for the same claim about the same context."""
-        told = "\0".join((self.group, self.context, self.subject, self.relation, self.object))
-        return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:12]
+        content = "\0".join((self.group, self.context, self.subject, self.relation, self.object))
+        return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ def write_table(file: Path, items: Iterable[Item], judgments: Iterable[Judgment]
         writer.writerow(COLUMNS)
         for item in items:
             found = known.get(item.identifier)
-            told = ("", "", "")
+            decision = ("", "", "")
             if found is not None:
                 confidence = "" if found.confidence is None else f"{found.confidence:.2f}"
-                told = (str(found.verdict).lower(), confidence, found.judge)
+                decision = (str(found.verdict).lower(), confidence, found.judge)
             cells = (
                 item.identifier, item.group, item.context, item.subject, item.relation, item.object,
-                item.quote, *told,
+                item.quote, *decision,
             )  # fmt: skip
             writer.writerow([_as_text(cell) for cell in cells])
 
@@ -111,11 +111,11 @@ def _rows(file: Path) -> Sequence[tuple[int, dict[str, str], Item]]:
                 )
             rows = []
             for row in reader:
-                told = {name: _meant(row.get(name) or "") for name in COLUMNS}
+                cells = {name: _meant(row.get(name) or "") for name in COLUMNS}
                 fields = (
-                    told[name] for name in ("group", "context", "subject", "relation", "object", "quote")
+                    cells[name] for name in ("group", "context", "subject", "relation", "object", "quote")
                 )
-                rows.append((reader.line_num, told, Item(*fields)))
+                rows.append((reader.line_num, cells, Item(*fields)))
             return rows
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise EvaluationError(f"{file} cannot be read: {error}. Save it as CSV in UTF-8.") from error

@@ -85,8 +85,8 @@ class JudgeModel:
 
 def _vote(reply: Reply) -> tuple[bool, float] | None:
     try:
-        told = json.loads(reply.text)
-        verdict, confidence = str(told["verdict"]).casefold(), float(told["confidence"])
+        answer = json.loads(reply.text)
+        verdict, confidence = str(answer["verdict"]).casefold(), float(answer["confidence"])
     except (ValueError, KeyError, TypeError):
         return None
     if verdict not in ("true", "false"):

@@ -148,7 +148,7 @@ class Drawing:
         return [(node, shape) for node in nodes for shape in relations.geometry_of(node)]
 
     def _placing(self, wanted: Wanted) -> Callable[[tuple[Node, BaseGeometry]], dict[str, Any]]:
-        """What tells where a feature lies, as the request wants it."""
+        """What shows where a feature lies, as the request wants it."""
         from geo.measure.measures import distance_m
 
         relations = self._services.relations
@@ -194,8 +194,8 @@ class Drawing:
             "classes": sorted(one.value for one in entries[0].classes) if entries else [],
             **more,
         }
-        name, told = (json.dumps(one, ensure_ascii=False) for one in (node.value, properties))
-        return f'{{"type":"Feature","id":{name},"geometry":{geometry},"properties":{told}}}'
+        name, written = (json.dumps(one, ensure_ascii=False) for one in (node.value, properties))
+        return f'{{"type":"Feature","id":{name},"geometry":{geometry},"properties":{written}}}'
 
 
 def _box(text: str) -> Box:
