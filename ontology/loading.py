@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -67,6 +67,7 @@ def read_folder(
     folder: Path,
     edits: Mapping[str, bytes | None] | None = None,
     problems: list[OntologyError] | None = None,
+    known: Sequence[OntologyFile] = (),
 ) -> tuple[OntologyFile, ...]:
     """Read every ontology file directly in a folder, by name, then what they import.
 
@@ -74,8 +75,10 @@ def read_folder(
     is made. An import is one of the files themselves or a file named in the folder's catalog; nothing is
     fetched. Raises OntologyUnreadable if there is no such folder, OntologyImportMissing, and what `read_file`
     raises: the first error, which names all others. With `problems`, what can be read is returned, and the
-    errors are added to that list.
+    errors are added to that list. Of the `known` files those with the same path and content are not parsed
+    again.
     """
+    parsed = {(file.path, file.digest): file for file in known}
     if not folder.is_dir():
         raise OntologyUnreadable(
             "There is no such ontology folder.",
@@ -90,7 +93,7 @@ def read_folder(
     files = []
     for name in sorted(names):
         try:
-            files.append(read_file(folder / name, edited.get(name)))
+            files.append(read_file(folder / name, edited.get(name), parsed))
         except OntologyError as error:
             found.append(error)
     try:
@@ -98,14 +101,17 @@ def read_folder(
     except OntologyError as error:
         found.append(error)
     else:
-        files = _with_imports(files, catalog, found)
+        files = _with_imports(files, catalog, found, parsed)
     if found and problems is None:
         raise found[0].with_others(found[1:])
     return tuple(files)
 
 
 def _with_imports(
-    files: list[OntologyFile], catalog: Catalog, problems: list[OntologyError]
+    files: list[OntologyFile],
+    catalog: Catalog,
+    problems: list[OntologyError],
+    parsed: Mapping[tuple[Path, str], OntologyFile],
 ) -> list[OntologyFile]:
     """The files, followed by those that they import through the catalog, directly or indirectly."""
     known = {name for file in files for name in names_of(file)}
@@ -121,7 +127,7 @@ def _with_imports(
             elif entry[0] not in paths:
                 paths.add(entry[0])
                 try:
-                    imported = read_file(entry[0])
+                    imported = read_file(entry[0], None, parsed)
                 except OntologyError as error:
                     problems.append(error)
                 else:
@@ -156,10 +162,13 @@ def _import_missing(
     return OntologyImportMissing(iri.value, fix, file=catalog.path, line=entry[1])
 
 
-def read_file(path: Path, content: bytes | None = None) -> OntologyFile:
+def read_file(
+    path: Path, content: bytes | None = None, parsed: Mapping[tuple[Path, str], OntologyFile] | None = None
+) -> OntologyFile:
     """Read one file, or this content instead.
 
-    The suffix determines the syntax; an .owl file may be RDF/XML or Turtle.
+    The suffix determines the syntax; an .owl file may be RDF/XML or Turtle. `parsed` are files by path and
+    digest; one of them is the result where both are the same.
 
     Raises OntologyUnreadable (cannot be opened, not UTF-8) and OntologySyntaxError (with the line).
     """
@@ -169,6 +178,9 @@ def read_file(path: Path, content: bytes | None = None) -> OntologyFile:
         raise OntologyUnreadable(
             f"The file cannot be opened: {error.strerror}.", "Check its permissions.", file=path
         ) from error
+    digest = hashlib.sha256(content).hexdigest()
+    if parsed is not None and (path, digest) in parsed:
+        return parsed[path, digest]
     form = syntax_of(path, content)
     parser = parse(content, form, base_iri=path.resolve().as_uri())
     try:
@@ -177,7 +189,6 @@ def read_file(path: Path, content: bytes | None = None) -> OntologyFile:
         raise _syntax_error(path, content, form, error) from error
     scope = _BlankNodeScope(path.name)
     triples = tuple(scope.rename(quad.triple) for quad in quads)
-    digest = hashlib.sha256(content).hexdigest()
     return OntologyFile(path, triples, MappingProxyType(dict(parser.prefixes)), digest, content)
 
 

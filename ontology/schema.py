@@ -45,10 +45,9 @@ class Schema:
 
     def __init__(self, files: Sequence[OntologyFile]) -> None:
         self.files = tuple(files)
-        in_order = [triple for file in files for triple in file.triples]
-        graph = Graph(in_order)
+        graph = self.graph
         check_terms(files, graph)
-        self.triples: frozenset[Triple] = frozenset(in_order)
+        self.triples: frozenset[Triple] = frozenset(triple for file in files for triple in file.triples)
         self.classes: Mapping[NamedNode, OntologyClass] = MappingProxyType(read_classes(graph))
         self.properties: Mapping[NamedNode, OntologyProperty] = MappingProxyType(read_properties(graph))
         self.ontologies: Mapping[NamedNode, tuple[Triple, ...]] = MappingProxyType(_ontologies(files))
@@ -62,6 +61,11 @@ class Schema:
         self._property_order = property_hierarchy(graph)
         self._disjoint = disjoint_pairs(graph)
 
+    @cached_property
+    def graph(self) -> Graph:
+        """The triples of all files, in the order of the files."""
+        return Graph(triple for file in self.files for triple in file.triples)
+
     @classmethod
     def load(cls, folder: Path, edits: Mapping[str, bytes | None] | None = None) -> Schema:
         """Read every *.ttl, *.owl, *.rdf and *.nt of a folder and their imports; no file: an empty schema.
@@ -73,14 +77,19 @@ class Schema:
 
     @classmethod
     def load_readable(
-        cls, folder: Path, edits: Mapping[str, bytes | None] | None = None
+        cls, folder: Path, edits: Mapping[str, bytes | None] | None = None, known: Schema | None = None
     ) -> tuple[Schema, list[OntologyError]]:
         """The same of what can be read, with the errors of the rest.
 
+        It is `known` itself where that was made of the same files; of others, the same are not parsed again.
         Raises OntologyError where the terms of the files that were read contradict each other.
         """
         problems: list[OntologyError] = []
-        return cls(read_folder(folder, edits, problems)), problems
+        former = () if known is None else known.files
+        files = read_folder(folder, edits, problems, former)
+        if known is not None and list(map(id, files)) == list(map(id, former)):
+            return known, problems
+        return cls(files), problems
 
     @classmethod
     def empty(cls) -> Schema:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyoxigraph
 import rdflib
@@ -11,6 +12,7 @@ from pyoxigraph import BlankNode, Triple
 from rdflib.namespace import RDF, SH
 
 from ontology.loading import OntologyFile
+from shapes.engine.triple_memory import add_all, graph_in_memory
 from shapes.errors import ShapesFileUnreadable
 from shapes.file_types import FORMATS
 from shapes.generation import Generation
@@ -58,7 +60,7 @@ def shapes_of(
 ) -> ShapesFiles:
     """The same for a list of files; given content replaces that of the file."""
     found: list[ShapesFileUnreadable] = [] if problems is None else problems
-    graph = rdflib.Graph(bind_namespaces="none")
+    graph = graph_in_memory()
     digest = hashlib.sha256()
     sources = []
     for number, (path, given) in enumerate(files):
@@ -92,7 +94,7 @@ def _read(path: Path) -> bytes:
 
 def _parse(path: Path, content: bytes, number: int, graph: rdflib.Graph) -> OntologyFile:
     triples = []
-    graph_triples = []
+    graph_triples: list[Any] = []
     # Most terms occur often, and to make one of rdflib is dear.
     made: dict[Term, rdflib.term.Node | None] = {}
     try:
@@ -109,8 +111,7 @@ def _parse(path: Path, content: bytes, number: int, graph: rdflib.Graph) -> Onto
         line = error.lineno if isinstance(error, SyntaxError) else None
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise ShapesFileUnreadable(path, line, reason or str(error)) from error
-    for nodes in graph_triples:
-        graph.add(nodes)  # type: ignore[arg-type]
+    add_all(graph, graph_triples)
     for prefix, namespace in parsed.prefixes.items():
         graph.bind(prefix, namespace)
     return OntologyFile(

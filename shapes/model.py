@@ -16,7 +16,7 @@ from rdflib.collection import Collection
 from rdflib.namespace import OWL, RDF, RDFS, SH
 
 from ontology.pickling import state_without_cached
-from shapes.engine.components import custom_components
+from shapes.engine.components import CustomComponent, custom_components
 from shapes.errors import ShapeMalformed
 from shapes.paths import (
     ADDED,
@@ -85,7 +85,8 @@ def targeted_shapes(graph: rdflib.Graph) -> tuple[TargetedShape, ...]:
     for kind in (SH.NodeShape, SH.PropertyShape):
         nodes |= implicit.intersection(graph.subjects(RDF.type, kind))
     active = [node for node in nodes if not is_deactivated(graph, node)]
-    return tuple(_targeted(graph, node, node in implicit) for node in sorted(active, key=str))
+    components = custom_components(graph)
+    return tuple(_targeted(graph, node, node in implicit, components) for node in sorted(active, key=str))
 
 
 def classes_of(graph: rdflib.Graph) -> frozenset[rdflib.term.Node]:
@@ -108,11 +109,13 @@ def is_deactivated(graph: rdflib.Graph, node: rdflib.term.Node) -> bool:
     return any(isinstance(v, rdflib.Literal) and v.value is True for v in graph.objects(node, SH.deactivated))
 
 
-def _targeted(graph: rdflib.Graph, node: rdflib.term.Node, is_class: bool) -> TargetedShape:
+def _targeted(
+    graph: rdflib.Graph, node: rdflib.term.Node, is_class: bool, components: tuple[CustomComponent, ...]
+) -> TargetedShape:
     classes = set(graph.objects(node, SH.targetClass)) | ({node} if is_class else set())
     merged: dict[tuple[Path | None, Step], Effect] = {}
     try:
-        for found in _Collector(graph).shape(node, HERE, REMOVED):
+        for found in _Collector(graph, components).shape(node, HERE, REMOVED):
             key = (found.path, found.step)
             merged[key] = merged.get(key, NEITHER) | found.effect
     except ShapeMalformed as error:
@@ -136,9 +139,9 @@ def _iris(nodes: object) -> frozenset[NamedNode]:
 class _Collector:
     """Walks a shape and everything it refers to, once per place."""
 
-    def __init__(self, graph: rdflib.Graph) -> None:
+    def __init__(self, graph: rdflib.Graph, components: tuple[CustomComponent, ...]) -> None:
         self._graph = graph
-        self._components = custom_components(graph)
+        self._components = components
         self._visited: set[tuple[rdflib.term.Node, Path, Effect]] = set()
 
     def shape(self, node: rdflib.term.Node, at: Path, missing: Effect) -> Iterator[Dependency]:

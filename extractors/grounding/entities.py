@@ -218,7 +218,8 @@ def without_possessor(name: str) -> str:
     if found is None or ends_small(found["thing"]) or not found["thing"][0].isupper():
         return name
     owner = found["owner"].split()
-    own = owner[0].casefold().strip(".") in OPENING_PERSONS or is_given_name(owner[0])
+    people = (owner[0].casefold().strip("."), owner[-1].casefold())
+    own = any(word in OPENING_PERSONS for word in people) or is_given_name(owner[0])
     whole = own or len(owner) > 2 or len(found["thing"].split()) < 2
     return name if whole else found["thing"]
 

@@ -35,7 +35,7 @@ def lint_context(schema: Schema) -> LintContext:
     terms: list[Term] = [*schema.classes.values(), *schema.properties.values()]
     return LintContext(
         schema,
-        Graph([triple for file in schema.files for triple in file.triples]),
+        schema.graph,
         TermPositions(schema.files),
         tuple(term for term in terms if not term.borrowed and not is_standard(term.iri)),
     )

@@ -16,7 +16,7 @@ from ontology.checks.documentation import documentation
 from ontology.checks.findings import Finding, Level, Rule, in_order
 from ontology.checks.lint_context import LintContext, Term, is_standard, lint_context
 from ontology.checks.pitfalls import pitfalls
-from ontology.graph import Graph, Node
+from ontology.graph import Node
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 
@@ -265,8 +265,12 @@ class _Linter:
 
     def _versions(self) -> Iterator[Finding]:
         for file in self._schema.files:
-            graph = Graph(file.triples)
-            ontologies = list(graph.instances(v.ONTOLOGY))
+            ontologies = dict.fromkeys(
+                t.subject
+                for t in file.triples
+                if t.predicate == v.TYPE and t.object == v.ONTOLOGY and isinstance(t.subject, NamedNode)
+            )
+            with_version = {t.subject for t in file.triples if t.predicate == v.VERSION_IRI}
             if not ontologies and file.triples:
                 yield Finding(
                     MISSING_ONTOLOGY,
@@ -276,7 +280,7 @@ class _Linter:
                     line=1,
                 )
             for iri in ontologies:
-                if not graph.objects(iri, v.VERSION_IRI):
+                if iri not in with_version:
                     yield self._places.finding(
                         MISSING_VERSION,
                         iri,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from ontology import Schema
 from ontology.checks.findings import Finding, Level, Rule, in_order
@@ -18,7 +19,10 @@ from shapes.errors import ShapeMalformed, ShapesError, ShapesFileUnreadable
 from shapes.generation import Generation
 
 if TYPE_CHECKING:
+    from ontology.checks.profiles import Profile
     from ontology.checks.reporting import CheckReport
+    from shapes.gate.gate import ShapesGate
+    from shapes.loading import ShapesFiles
 
 Edits = Mapping[str, bytes | None]
 UNUSABLE = Rule("unusable", Level.ERROR, "A file cannot be read, or contradicts itself, so it is not used.")
@@ -46,11 +50,27 @@ class Folders:
     """Which shapes are also generated from the ontology."""
 
 
+@dataclass(frozen=True)
+class Examined:
+    """The report of a check, and what was read; None what cannot be used."""
+
+    report: CheckReport
+    schema: Schema | None = None
+    files: ShapesFiles | None = None
+    gate: ShapesGate | None = None
+
+
 def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
     """All findings about the files; a file that cannot be read is a finding too."""
+    examined = examine(folders)
+    if reasoner is Reasoner.NONE or examined.schema is None:
+        return examined.report
+    return reasoned(examined.schema, examined.report, reasoner)
+
+
+def examine(folders: Folders, known: Schema | None = None) -> Examined:
+    """The same with what was read, once; `known` is an ontology whose files need not be parsed again."""
     # Imported here: a start of the server does not need them.
-    from ontology.checks.linting import lint_ontology
-    from ontology.checks.profiles import lint_profile, profiles
     from ontology.checks.reporting import CheckReport
     from shapes.authoring.linting import ILL_FORMED, lint_shapes
     from shapes.loading import load_shapes
@@ -59,25 +79,50 @@ def check(folders: Folders, reasoner: Reasoner = Reasoner.NONE) -> CheckReport:
     # The graphs of shapes are reference cycles of 4 MB each: collect those of earlier checks now.
     gc.collect()
     try:
-        schema, unread = Schema.load_readable(folders.ontology, folders.ontology_edits)
+        schema, unread = Schema.load_readable(folders.ontology, folders.ontology_edits, known)
     except OntologyError as error:
-        return CheckReport((_unusable(error),), notes=("Shapes were not checked: fix the ontology first.",))
-    findings = [*map(_unusable, unread), *lint_ontology(schema), *_extents(schema)]
-    found = profiles(schema.triples)
-    findings += lint_profile(schema, found)
-    notes = ["Terms of the files that cannot be read are reported as unknown."] if unread else []
+        said = "Shapes were not checked: fix the ontology first."
+        return Examined(CheckReport((_unusable(error),), notes=(said,)))
+    linted = _lint(schema)
+    findings = [*map(_unusable, unread), *linted.findings]
+    notes = ("Terms of the files that cannot be read are reported as unknown.",) if unread else ()
     unread_shapes: list[ShapesFileUnreadable] = []
+    files, gate = None, None
     try:
         files = load_shapes(folders.shapes, folders.shapes_edits, unread_shapes)
         findings += map(_unusable, unread_shapes)
         findings += lint_shapes(files, schema, folders.generate)
-        gate_of(with_generated(files, schema, folders.generate))
+        files = with_generated(files, schema, folders.generate)
+        gate = gate_of(files)
     except ShapesError as error:
         # A malformed shape that the linter found has its finding, and so has every other.
         if not (isinstance(error, ShapeMalformed) and any(one.rule == ILL_FORMED for one in findings)):
             findings.append(_unusable(error))
-    report = CheckReport(in_order(findings), found, tuple(notes))
-    return report if reasoner is Reasoner.NONE else reasoned(schema, report, reasoner)
+    return Examined(CheckReport(in_order(findings), linted.profiles, notes), schema, files, gate)
+
+
+@dataclass(frozen=True)
+class _Linted:
+    """What is found in an ontology, whatever the shapes are."""
+
+    findings: tuple[Finding, ...]
+    profiles: tuple[Profile, ...]
+
+
+_LINTED: WeakKeyDictionary[Schema, _Linted] = WeakKeyDictionary()
+"""Of the schemas in use, which never change: most edits are of shapes."""
+
+
+def _lint(schema: Schema) -> _Linted:
+    from ontology.checks.linting import lint_ontology
+    from ontology.checks.profiles import lint_profile, profiles
+
+    linted = _LINTED.get(schema)
+    if linted is None:
+        found = profiles(schema.triples)
+        findings = (*lint_ontology(schema), *_extents(schema), *lint_profile(schema, found))
+        linted = _LINTED[schema] = _Linted(findings, found)
+    return linted
 
 
 def reasoned(

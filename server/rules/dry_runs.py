@@ -139,11 +139,14 @@ class DryRuns:
             with self._limit.running():
                 yield from impact_in_steps(store, before, after, queue, BOUNDS, rewriting)
             return
+        from shapes.authoring.comparison import comparison
         from shapes.authoring.dry_run import dry_run
 
+        parts = comparison(before, after, queue)
         checkpoint = store.acquire()
         try:
-            arguments = (str(checkpoint.path), before, after, queue, BOUNDS, rewriting)
-            yield from run.task.run(dry_run, *arguments, timeout_s=self._limit.seconds, wanted=run.wanted)
+            arguments = (str(checkpoint.path), parts.before, parts.after, parts.queue, BOUNDS, rewriting)
+            steps = run.task.run(dry_run, *arguments, timeout_s=self._limit.seconds, wanted=run.wanted)
+            yield from parts.whole(steps)
         finally:
             store.release(checkpoint)

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING
 
 from ontology import Schema
 from ontology.catalog import CATALOG
-from ontology.errors import OntologyError
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from server.errors import UnknownResource
-from server.rules.checking import Folders, Reasoner, check, reasoned
+from server.rules.checking import Folders, Reasoner, examine, reasoned
 from server.rules.dry_runs import DryRun, DryRuns, Files
 from server.rules.edit import Candidate, Edit, Kind, SwitchOutcome, check_file_name
 from server.rules.edit_errors import (
@@ -32,7 +31,7 @@ from server.rules.edit_errors import (
     FolderReadOnly,
 )
 from server.rules.rule_history import RuleHistory, write_whole
-from server.rules.ruleset import Ruleset, open_shapes, read_ruleset
+from server.rules.ruleset import Ruleset, open_shapes
 from shapes.errors import ShapesError
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 from sparql.model.errors import SparqlError
@@ -252,14 +251,12 @@ class RuleRegistry:
         return self.files(kind).get(name, (None, None))[1]
 
     def _read(self, folders: Folders) -> Candidate:
-        report = check(folders)
-        if report.blocks:
-            raise EditRefused(report)
-        try:
-            return Candidate(read_ruleset(folders), report)
-        except (OntologyError, ShapesError) as error:
-            # The files changed between the check and the reading.
-            raise EditRefused(check(folders)) from error
+        found = examine(folders, self.schema)
+        if found.report.blocks:
+            raise EditRefused(found.report)
+        assert found.schema is not None, "what cannot be used blocks"
+        assert found.gate is not None, "what cannot be used blocks"
+        return Candidate(Ruleset(found.schema, found.gate, folders.shapes, found.files), found.report)
 
     def _prepare(self, signature: Signature) -> _Prepared:
         """Read the folders, and make a dry run of them as long as they stay the same."""

@@ -20,7 +20,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from ontology import OntologyProperty, PropertyKind, Schema
 from ontology import vocabulary as v
-from ontology.graph import Graph, Node
+from ontology.graph import Node
 from shapes.authoring.overrides import Overrides
 from shapes.authoring.value_spaces import can_be_any, spellings
 from shapes.generation import Generation
@@ -60,7 +60,7 @@ class _Generator:
         self._schema = schema
         self._closed = closed
         self._overrides = overrides
-        self._graph = Graph([triple for file in schema.files for triple in file.triples])
+        self._graph = schema.graph
         self._datatypes = set(self._graph.instances(v.DATATYPE))
         self._blank = 0
 

@@ -34,8 +34,10 @@ __all__ = [
     "Impact",
     "Inference",
     "ShapeImpact",
+    "changed_shapes",
     "impact_in_steps",
     "measure_impact",
+    "queued_by",
 ]
 
 NOT_COMPARED = (
@@ -182,7 +184,7 @@ def impact_in_steps(
     old, new = before.schema.triples, after.schema.triples
     added, gone = new - old, old - new
     future = Overlay(source, added | preview.put, gone | preview.taken)
-    changes = _changes(before, after)
+    changes = changed_shapes(before, after)
     notes, heavy = _heavy(Overlay(source, added), (*added, *gone), bounds.touched)
     if len(preview.put) <= bounds.touched:
         added, gone = added | preview.put, gone | preview.taken
@@ -197,7 +199,7 @@ def impact_in_steps(
         for name in sorted({*changes, *touched, *back})
     ]
     waiting = [item for item in queue if not item.accepted]
-    hopeful = _hopeful(waiting, after.schema, set(changes), bool(added or gone))
+    hopeful = queued_by(waiting, after.schema, set(changes), axioms=bool(added or gone))
     passing = [_accepted(after.gate, future, batch) for batch in _batches(hopeful)]
     inferences = tuple(_inferences(source, before.schema, after.schema))
     found = Impact((), (), len(waiting), inferences, preview.uses, preview.offered)
@@ -237,7 +239,7 @@ def _heavy(
     return tuple(sorted(notes)), frozenset(heavy)
 
 
-def _changes(before: ComparedRules, after: ComparedRules) -> dict[str, str]:
+def changed_shapes(before: ComparedRules, after: ComparedRules) -> dict[str, str]:
     """The shapes that are new, gone or changed, by name."""
     old = {n: shape_digest(before.files.graph, s.node) for n, s in before.gate.pairs.shapes.items()}
     new = {n: shape_digest(after.files.graph, s.node) for n, s in after.gate.pairs.shapes.items()}
@@ -355,8 +357,8 @@ def _items(hopeful: Sequence[QueuedStatement], passing: Iterable[set[Triple]]) -
     return tuple(item for batch, triples in batches for item in batch if item.triple in triples)
 
 
-def _hopeful(
-    waiting: Sequence[QueuedStatement], schema: Schema, changed: set[str], axioms: bool
+def queued_by(
+    waiting: Sequence[QueuedStatement], schema: Schema, changed: set[str], *, axioms: bool
 ) -> list[QueuedStatement]:
     """Items that wait only for the rules: those whose violated shapes changed, and items that depend on them.
 

@@ -17,6 +17,7 @@ from ontology.checks.findings import Finding, Level, Rule, in_order
 from ontology.checks.term_positions import TermPositions
 from shapes.authoring.repeating import RepeatedAxioms
 from shapes.authoring.syntax_rules import IllFormed, ill_formed, unsupported
+from shapes.engine.triple_memory import add_all, graph_in_memory
 from shapes.generation import Generation
 from shapes.loading import ShapesFiles
 from shapes.model import TARGETS, classes_of
@@ -84,11 +85,19 @@ def _without(graph: rdflib.Graph, wrong: list[IllFormed]) -> rdflib.Graph:
     predicates = {(one.node, one.predicate) for one in wrong if one.predicate is not None}
     if not predicates:
         return graph
-    rest = rdflib.Graph(bind_namespaces="none")
-    for triple in graph:
-        if triple[:2] not in predicates:
-            rest.add(triple)
+    rest = graph_in_memory()
+    add_all(rest, (triple for triple in graph if triple[:2] not in predicates))
     return rest
+
+
+def _is_unknown_shacl(term: rdflib.term.Node) -> bool:
+    """Whether a term is in SHACL's namespace and not one of SHACL."""
+    return (
+        isinstance(term, rdflib.URIRef)
+        and term.startswith(str(SH))
+        and term not in SH
+        and term not in _EXTENSIONS
+    )
 
 
 @dataclass
@@ -177,14 +186,12 @@ class _Linter:
         return self._places.finding(rule, NamedNode(str(named)), message, fix)
 
     def _vocabulary(self) -> Iterator[Finding]:
+        known: dict[rdflib.term.Node, bool] = {}
         for subject, predicate, value in self._graph:
             for term in (predicate, value):
-                if (
-                    isinstance(term, rdflib.URIRef)
-                    and str(term).startswith(str(SH))
-                    and term not in SH
-                    and term not in _EXTENSIONS
-                ):
+                if term not in known:
+                    known[term] = not _is_unknown_shacl(term)
+                if not known[term]:
                     yield self._finding(
                         UNKNOWN_SHACL,
                         subject,

@@ -16,6 +16,7 @@ from rdflib.namespace import OWL, RDF, RDFS, SH
 from ontology import Schema
 from shapes.authoring.generating import generate_shapes
 from shapes.authoring.overrides import Overrides
+from shapes.engine.triple_memory import graph_in_memory
 from shapes.generation import Generation
 from shapes.model import TARGETS
 from shapes.terms import to_rdflib
@@ -56,7 +57,7 @@ class RepeatedAxioms:
     @cached_property
     def _generated(self) -> dict[Key, frozenset[Demand]]:
         """What is demanded of each target and path when nothing is written by hand."""
-        graph = rdflib.Graph(bind_namespaces="none")
+        graph = graph_in_memory()
         for triple in generate_shapes(self._schema, Overrides(graph), self._mode):
             graph.add(tuple(to_rdflib(term) for term in triple))  # type: ignore[arg-type]
         found: dict[Key, frozenset[Demand]] = {}

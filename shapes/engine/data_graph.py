@@ -107,7 +107,8 @@ class _SourceStore(RdflibStore):
         return iter(first)
 
     def _matching(self, subject: Any, predicate: Any, object_: Any) -> Iterator[Any]:
-        if isinstance(subject, rdflib.Literal):
+        if isinstance(subject, rdflib.Literal) or isinstance(predicate, rdflib.Literal | rdflib.BNode):
+            # A query joins by variables, so it may look for a node that was found elsewhere as a predicate.
             return
         lookup = [None if node is None else self._term(node) for node in (subject, predicate, object_)]
         for triple in self._source.match(lookup[0], lookup[1], lookup[2]):  # type: ignore[arg-type]

@@ -7,12 +7,14 @@ store and change. Violations that were there before are not charged to the chang
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
+from shapes.engine.excerpt import excerpt
 from shapes.gate.affected import FAN_IN, AffectedPairs, Pairs
 from shapes.gate.attribution import INCOMPLETE, Attribution
 from shapes.gate.full_report import portions
@@ -206,6 +208,20 @@ class ShapesGate:
         shapes = tuple(self.pairs.shapes.values())
         options = (self._engines.name, self.pairs.fan_in, self._fan_in_full, self.exceeded)
         return _make_again, (self._engines.files, shapes, *options)
+
+    @property
+    def files(self) -> ShapesFiles:
+        """What it was made of."""
+        return self._engines.files
+
+    def part(self, names: Collection[str]) -> "ShapesGate":
+        """A gate of these shapes alone, which judges them as this one does."""
+        shapes = [shape for name, shape in self.pairs.shapes.items() if name in names]
+        graph = excerpt(self.files.graph, [shape.node for shape in shapes])
+        files = replace(self.files, graph=graph, sources=(), generated=())
+        return _make_again(
+            files, shapes, self._engines.name, self.pairs.fan_in, self._fan_in_full, self.exceeded
+        )
 
     def concerns(self, additions: Collection[Triple], removals: Collection[Triple] = ()) -> bool:
         """Whether any shape depends on such triples, or on what may follow from them."""

@@ -4,7 +4,8 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { FeatureCollection, Geometry } from "geojson";
 import { address, ask, inSteps, inWords as problemInWords, Problem, rows, select, type Results } from "./api";
 import { evidenceOf, sourceShown, type Source, type Triple } from "./evidence";
-import { isIri, kindOf, learn, nameOf, note, TYPE, vocabulary } from "./names";
+import { questions } from "./examples";
+import { isIri, kindOf, learn, nameOf, note, TYPE } from "./names";
 import { keeping, length as distance, numbered, placesOf, share, table, type Placed } from "./results";
 import { completions, entityAddress, plain, Screen, statement, triple, type Completion } from "./screen";
 import { featuresOf, geometryOf } from "./wkt";
@@ -62,38 +63,6 @@ interface Tried {
 
 const DOING: Record<string, string> = { link: "Names are looked up", enumerate: "Plans are made", query: "The graph is asked", explain: "What is missing is looked for" };
 
-const EXAMPLES = `PREFIX geo: <http://www.opengis.net/ont/geosparql#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
-SELECT ?class ?region (SAMPLE(?name) AS ?label) (COUNT(DISTINCT ?x) AS ?n) WHERE {
-  ?x geo:rcc8ntpp ?region ; a ?class . ?class rdfs:label ?word . ?region rdfs:label ?name
-} GROUP BY ?class ?region HAVING (COUNT(DISTINCT ?x) > 3 && COUNT(DISTINCT ?x) < 30) ORDER BY DESC(?n) LIMIT 60`;
-
-let examples: Promise<string[]> | undefined;
-
-/** Three questions that this graph can answer. */
-async function makeExamples(): Promise<string[]> {
-  const found = await rows(EXAMPLES);
-  const { labels } = await vocabulary();
-  const classes = new Set<string>();
-  const regions = new Set<string>();
-  const questions: string[] = [];
-  for (const row of found) {
-    const name = labels.get(row["class"]?.value ?? "");
-    const region = row["label"]?.value;
-    if (!name || !region || classes.has(name) || regions.has(region)) continue;
-    classes.add(name);
-    regions.add(region);
-    const many = plural(name);
-    questions.push([`Which ${many} are in ${region}?`, `How many ${many} are in ${region}?`, `Which ${many} are in ${region}?`][questions.length]!);
-    if (questions.length === 3) break;
-  }
-  return questions;
-}
-
-function plural(name: string): string {
-  if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;
-  return /(s|x|ch|sh)$/.test(name) ? `${name}es` : `${name}s`;
-}
-
 class AskScreen extends Screen {
   private question = "";
   private context = "";
@@ -122,14 +91,10 @@ class AskScreen extends Screen {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    examples ??= makeExamples();
-    examples.then(
-      (found) => {
-        this.examples = found;
-        this.requestUpdate();
-      },
-      () => (examples = undefined),
-    );
+    questions().then((found) => {
+      this.examples = found;
+      this.requestUpdate();
+    }, () => undefined);
   }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
@@ -313,8 +278,11 @@ class AskScreen extends Screen {
     const places = nodes.map((one) => one.entity?.iri).filter((iri): iri is string => !!iri && isIri(iri));
     const answered = new Set(this.map?.features.map((one) => one.properties?.["iri"]));
     const others = places.filter((iri) => !answered.has(iri));
-    if (!others.length || !this.map) return;
-    this.reference = (await ask(`features?${new URLSearchParams([...others.map((iri) => ["iri", iri]), ["tolerance", "0.0001"]])}`)) as FeatureCollection;
+    if (!others.length) return;
+    const reference = (await ask(`features?${new URLSearchParams([...others.map((iri) => ["iri", iri]), ["tolerance", "0.0001"]])}`)) as FeatureCollection;
+    if (reply !== this.reply || !reference.features.length) return;
+    void import("./map");
+    this.reference = reference;
     const near = nodes.find((one) => one.op === "near" && one.meters);
     const place = near ? [...within(near)].find((one) => one.entity)?.entity?.iri : undefined;
     if (!near || !place || !isIri(place)) return;
@@ -413,16 +381,17 @@ class AskScreen extends Screen {
     const { heading, rest } = headline(reply, this.results);
     const count = this.results?.results?.bindings.length ?? 0;
     const gaps = reply.gaps ?? [];
-    return html`<div class=${this.map ? "answer" : "answer alone"}>
+    const drawn = this.map !== null || this.reference !== null;
+    return html`<div class=${drawn ? "answer" : "answer alone"}>
         <section class="head stack" aria-live="polite">
-          <h1>${reply.answer === null ? "I cannot answer this from the graph." : heading}</h1>
+          <h1>${reply.answer === null ? "I cannot answer this from the graph." : together(heading)}</h1>
           ${rest && !this.changed ? html`<div class="row small soft"><span>${rest}</span>${this.distances(reply)}</div>` : nothing}
           ${this.changed ? html`<p class="small soft">The list shows your changed query, not the question.</p>` : nothing}
           ${gaps.length ? this.gaps(gaps, reply.answer === null) : nothing}
         </section>
-        ${this.map
+        ${drawn
           ? html`<ukg-map .data=${this.map} .reference=${this.reference} .around=${this.around} .selected=${this.selected}
-              label="Map of the answer. The list has the same numbers."
+              label=${this.map ? "Map of the answer. The list has the same numbers." : "Map of the place that the question is about."}
               @pick=${(event: CustomEvent<string>) => this.pick(event.detail)}></ukg-map>`
           : nothing}
         ${this.results?.head.vars && count
@@ -517,6 +486,11 @@ class AskScreen extends Screen {
     this.problem = error instanceof Problem ? problemInWords(error) : String(error);
     this.requestUpdate();
   }
+}
+
+/** A sentence whose numbers stay in a line with their units. */
+function together(sentence: string): string {
+  return sentence.replace(/(\d) (?=(?:k?m|mi|ft|km²|ha)\b)/g, "$1\u00a0");
 }
 
 /** The steps towards an answer, with what each came to. */

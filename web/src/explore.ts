@@ -4,6 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { Feature, FeatureCollection } from "geojson";
 import { address, ask, download, rows, text, type Term } from "./api";
 import { evidenceOf, sourceShown, type Source } from "./evidence";
+import { examples } from "./examples";
 import { inWords, isIri, kindOf, LABEL, learn, nameOf, TYPE, unitOf, vocabulary } from "./names";
 import { numbered, numbersOf } from "./results";
 import { completions, entityAddress, Screen, term, type Completion } from "./screen";
@@ -49,6 +50,16 @@ class ExploreScreen extends Screen {
   private spot = false;
   private selected: string | null = null;
   private timer?: ReturnType<typeof setTimeout>;
+  /** What to look at first. */
+  private started: { iri: string; name: string }[] = [];
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    examples().then((found) => {
+      this.started = found.map((one) => one.region);
+      this.requestUpdate();
+    }, () => undefined);
+  }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has("parameters")) return;
@@ -217,7 +228,8 @@ class ExploreScreen extends Screen {
       <div class="answer">
         <section class="head stack"><h1 class="mid" aria-live="polite">${heading}</h1>
           ${this.found && !count && !this.spot ? html`<p class="soft">Check the spelling, or try one word of the name.</p>` : nothing}
-          ${this.found ? nothing : html`<p class="soft">Write the start of a name, or a word of it; or click the map to see what is there.</p>`}</section>
+          ${this.found ? nothing : html`<p class="soft">Write the start of a name, or a word of it; or click the map to see what is there.</p>
+            ${this.started.length ? html`<div class="row"><span class="small faint">Or look at</span>${this.started.map(({ iri, name }) => html`<a class="chip plain" href=${entityAddress(iri)}>${name}</a>`)}</div>` : nothing}`}</section>
         <ukg-map .data=${this.place} .reference=${null} .around=${null} .selected=${this.selected} label="Map. A click lists what is there."
           @pick=${(event: CustomEvent<string>) => ((this.selected = event.detail), this.requestUpdate())}
           @place=${(event: CustomEvent<{ at: { lat: number; lng: number }; reach: number }>) => void this.here(event.detail)}></ukg-map>

@@ -218,7 +218,7 @@ export class MapView extends LitElement {
   }
 
   #add(feature: Feature): void {
-    const { iri, label, number } = feature.properties as { iri?: string; label?: string; number?: number };
+    const { iri, label, number } = feature.properties as { iri?: string; label?: string; number?: number | string };
     const name = String(label ?? iri ?? "");
     const picked = (): void => this.#tell(iri);
     const position = feature.geometry.type === "Point" ? feature.geometry.coordinates : null;

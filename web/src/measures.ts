@@ -31,7 +31,7 @@ export function timesOf(measures: Measures): { method: string; route: string; co
   for (const { name, labels, value } of measures.samples) {
     const what = /^urbankg_request_seconds_(count|sum)$/.exec(name)?.[1];
     const [, method = "", route = ""] = /method="(\w+)",route="([^"]*)"/.exec(labels) ?? [];
-    if (!what || !route || /changes|events/.test(route)) continue;
+    if (!what || !route || route === "none" || /changes|events/.test(route)) continue;
     const one = found.get(`${method} ${route}`) ?? { method, route, count: 0, seconds: 0 };
     if (what === "count") one.count += value;
     else one.seconds += value;
@@ -40,7 +40,12 @@ export function timesOf(measures: Measures): { method: string; route: string; co
   return [...found.values()].filter((one) => one.count).map((one) => ({ ...one, mean: one.seconds / one.count })).sort((one, other) => other.mean - one.mean);
 }
 
-/** The size of the graph after each of its last changes, reckoned back from what it is now. */
+/** A time as people say it. */
+export function spoken(seconds: number): string {
+  return seconds < 1 ? `${(1000 * seconds).toFixed(0)} ms` : `${seconds.toFixed(1)} s`;
+}
+
+/** The size of the graph after each of its last changes, calculated back from what it is now. */
 export function growthOf(lines: string, triples: number): Growth[] {
   const changes = lines.split("\n").filter(Boolean).map((line) => JSON.parse(line) as { time: string; added: number; removed: number });
   let left = triples;
@@ -48,5 +53,5 @@ export function growthOf(lines: string, triples: number): Growth[] {
     const one = { time, change: added - removed, triples: left };
     left -= added - removed;
     return one;
-  }).reverse();
+  }).filter((one) => one.change !== 0).reverse();
 }

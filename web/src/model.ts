@@ -42,6 +42,7 @@ class ModelScreen extends Screen {
   private check: Check | null = null;
   private examples = new Map<string, { name: string; passes: boolean; turtle: string }[]>();
   private loaded = false;
+  private ontologies: string[] = [];
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -59,7 +60,7 @@ class ModelScreen extends Screen {
 
   private async load(): Promise<void> {
     await this.run("Reading the ontology…", async () => {
-      const [classes, counts, properties, shapes, rules] = await Promise.all([
+      const [classes, counts, properties, shapes, rules, ontologies] = await Promise.all([
         rows(`PREFIX owl: <${OWL}> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> PREFIX skos: <http://www.w3.org/2004/02/skos/core#>
           SELECT ?class ?definition ?above WHERE { ?class a owl:Class ; rdfs:label ?label FILTER(isIRI(?class))
             OPTIONAL { ?class skos:definition|rdfs:comment ?definition }
@@ -72,6 +73,7 @@ class ModelScreen extends Screen {
             OPTIONAL { ?property rdfs:range/(owl:unionOf/rdf:rest*/rdf:first)? ?range FILTER(isIRI(?range)) } }`),
         text("shapes?generated=false", { accept: "application/n-triples" }),
         ask("rules"),
+        rows(`SELECT ?ontology WHERE { ?ontology a <${OWL}Ontology> FILTER(isIRI(?ontology)) } ORDER BY ?ontology`),
         vocabulary(),
       ]);
       const count = new Map(counts.map((row) => [row["class"]!.value, Number(row["n"]!.value)]));
@@ -94,6 +96,7 @@ class ModelScreen extends Screen {
       this.properties = [...found.values()].sort((one, other) => nameOf(one.iri).localeCompare(nameOf(other.iri)));
       this.rules = readRules(shapes);
       this.check = rules.check;
+      this.ontologies = ontologies.map((row) => row["ontology"]!.value);
       this.files = [
         ...(rules.files.ontology as { name: string }[]).map(({ name }): File => ({ kind: "ontologies", name })),
         ...(rules.files.shapes as { name: string }[]).map(({ name }): File => ({ kind: "shapes", name })),
@@ -108,6 +111,7 @@ class ModelScreen extends Screen {
       <div class="stack"><h1 class="mid">${this.classes.size} kinds, ${this.properties.length} properties, ${this.rules.length} rules</h1>
         <div class="row"><span class="small faint">Files</span>${this.files.map((one) => html`<a class="chip plain" aria-current=${one.name === this.file?.name && one.kind === this.file.kind ? "true" : nothing}
           href=${`#/${address("model", { file: `${one.kind}/${one.name}` })}`}>${one.kind === "shapes" ? "shapes" : "ontology"}: ${one.name}</a>`)}
+          ${this.ontologies.map((iri) => html`<a class="small" href=${documentOf(iri)} target="_blank">Documentation: ${nameOf(iri)}</a>`)}
           ${this.may("admin") ? html`${this.adder("ontologies", "Add an ontology")}${this.adder("shapes", "Add shapes")}` : nothing}</div></div>
       ${this.state()}
       ${this.file ? html`<ukg-file .file=${this.file} .access=${this.access} @switched=${() => void this.switched()}></ukg-file>` : this.loaded ? html`<div class="cols queue"><nav class="card side" aria-label="Kinds"><div class="in tree"><ul>${used.sort(byName).map((one) => this.branch(one, 0, new Set()))}</ul></div></nav>
@@ -140,11 +144,17 @@ class ModelScreen extends Screen {
     const properties = new Set(said.map((two) => two.iri));
     const more = this.rules.filter((two) => !rules.includes(two) && [...two.targets].some((iri) => properties.has(iri)));
     return html`<div><p class="small soft">${one.above.map((iri, index) => html`${index ? ", " : ""}<a href=${`#/${address("model", { class: iri })}`}>${nameOf(iri)}</a>`)}</p><h1 class="upper">${nameOf(one.iri)}</h1><p class="soft">${one.definition}</p>
-        <p class="small"><a href=${`#/${address("query", { query: `PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\nSELECT ?thing ?label WHERE {\n  ?thing a/rdfs:subClassOf* <${one.iri}> ; rdfs:label ?label\n} ORDER BY ?label` })}`}>Show all in Query</a></p></div>
+        <p class="small"><a href=${`#/${address("query", { query: `PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\nSELECT ?thing ?label WHERE {\n  ?thing a/rdfs:subClassOf* <${one.iri}> ; rdfs:label ?label\n} ORDER BY ?label` })}`}>Show all in Query</a>${this.documented(one.iri)}</p></div>
       <div class="card"><header><h2>What can be said of it</h2><span class="count">${said.length}</span></header>
         ${said.length ? html`<table class="facts"><tbody>${said.map((two) => html`<tr><th scope="row">${nameOf(two.iri)}</th><td>${[...two.ranges].map(nameOf).join(" or ") || "anything"}${unitOf(two.iri) ? html` <span class="small faint">in${unitOf(two.iri)}</span>` : nothing}</td></tr>`)}</tbody></table>` : html`<p class="empty">No property names it in its domain.</p>`}</div>
       <div class="card"><header><h2>Rules</h2><span class="count">${rules.length}</span></header>
         ${rules.length ? html`<ul class="items">${rules.map((two) => this.rule(two))}</ul>` : html`<p class="empty">No rule names it.</p>`}</div>${more.length ? this.folded("Rules of what can be said of it", more) : nothing}`;
+  }
+
+  /** The section about a term in the documentation of its ontology. */
+  private documented(iri: string): TemplateResult | typeof nothing {
+    const ontology = this.ontologies.find((one) => iri.startsWith(one) && /^[#/]/.test(iri.slice(one.replace(/[#/]$/, "").length)));
+    return ontology ? html` · <a href=${`${documentOf(ontology)}#${iri.split(/[#/]/).pop()}`} target="_blank">Documentation</a>` : nothing;
   }
 
   private folded(words: string, rules: Rule[]): TemplateResult {
@@ -173,7 +183,7 @@ class ModelScreen extends Screen {
   /** What the check of the files says; it is made on demand, or was made at the last switch. */
   private checked(): TemplateResult {
     const { check } = this;
-    const words = !check ? "" : check.errors || check.warnings ? `${check.errors} errors, ${check.warnings} warnings` : "nothing to mend";
+    const words = !check ? "" : check.errors || check.warnings ? `${check.errors} errors, ${check.warnings} warnings` : "nothing to correct";
     return html`<div class="card"><header><h2>Check of the files</h2><span class="small faint">${words}</span>
         ${this.may("admin") ? html`<button class="btn low push" @click=${() => void this.runCheck()}>Check now</button>` : nothing}</header>
       ${check?.findings.length ? findings(check.findings.slice(0, 50)) : html`<p class="empty">${check ? "Every file can be used as it is." : "Not checked since the start."}</p>`}</div>`;
@@ -204,6 +214,11 @@ class ModelScreen extends Screen {
 /** A graph without the prefixes that stand before it. */
 function withoutPrefixes(turtle: string): string {
   return turtle.replace(/^@prefix[^\n]*\n/gm, "").trim();
+}
+
+/** Where this server shows the page of an ontology: at the path of its IRI. */
+function documentOf(iri: string): string {
+  return new URL(iri).pathname.slice(1);
 }
 
 function byName(one: OntologyClass, other: OntologyClass): number {

@@ -138,6 +138,11 @@ function lastPart(iri: string): string {
   }
 }
 
+/** The name of a rule, or of a kind of rule, as words. */
+export function ruleName(iri: string): string {
+  return nameOf(iri).replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
+}
+
 /** The unit that a property's values are in, as it is written after a number; empty where it has none. */
 export function unitOf(property: string): string {
   const name = loaded?.units.get(property);

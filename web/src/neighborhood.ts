@@ -102,7 +102,20 @@ class Neighborhood extends LitElement {
       this.graph.addEdge(edge.subject, edge.object, { label: nameOf(edge.predicate), size: 1.5, type: "arrow" });
     });
     forceAtlas2.assign(this.graph, { iterations: 200, settings: { ...forceAtlas2.inferSettings(this.graph), adjustSizes: true, gravity: 0.6, scalingRatio: 12 } });
+    this.upright();
     this.paint();
+  }
+
+  /** Names are written to the right of things, so the picture is turned until it is as narrow as can be. */
+  private upright(): void {
+    const places = this.graph.mapNodes((node, { x, y }) => ({ node, x: x as number, y: y as number }));
+    const mean = (of: (one: (typeof places)[number]) => number): number => places.reduce((sum, one) => sum + of(one), 0) / places.length;
+    const [mx, my] = [mean((one) => one.x), mean((one) => one.y)];
+    const [xx, yy, xy] = [mean((one) => (one.x - mx) ** 2), mean((one) => (one.y - my) ** 2), mean((one) => (one.x - mx) * (one.y - my))];
+    // The longer axis of what they cover becomes the vertical one.
+    const angle = Math.PI / 2 - Math.atan2(2 * xy, xx - yy) / 2;
+    const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+    for (const { node, x, y } of places) this.graph.mergeNodeAttributes(node, { x: (x - mx) * cos - (y - my) * sin, y: (x - mx) * sin + (y - my) * cos });
   }
 
   protected override updated(): void {

@@ -36,6 +36,23 @@ const EXAMPLES: { name: string; query: string }[] = [
   },
 ];
 
+/** One rewriting of a part of a query: what was done, or why it was not. */
+interface Rewriting {
+  rewriting: string;
+  part?: string;
+  what?: string;
+  why?: string;
+}
+
+interface Explained {
+  query: string;
+  rewritten: string;
+  revision: number;
+  done: Rewriting[];
+  left: Rewriting[];
+  warnings: unknown[];
+}
+
 interface Example {
   name: string;
   query: string;
@@ -74,7 +91,7 @@ class QueryScreen extends Screen {
   private all = false;
   private copied = false;
   private seconds = 0;
-  private plan = "";
+  private plan: Explained | null = null;
   private words = "";
   private offered: Completion[] = [];
 
@@ -121,7 +138,8 @@ class QueryScreen extends Screen {
     const query = (this.ran = this.query);
     const begun = performance.now();
     this.results = null;
-    this.graph = this.plan = "";
+    this.graph = "";
+    this.plan = null;
     this.map = null;
     const isGraph = /^\s*(?:(?:#[^\n]*|(?:PREFIX|BASE)\s[^>]*>)\s*)*(?:CONSTRUCT|DESCRIBE)\b/i.test(query);
     if (isGraph) {
@@ -144,8 +162,7 @@ class QueryScreen extends Screen {
   }
 
   private async explain(): Promise<void> {
-    const found = await this.run("Explaining…", () => ask("sparql", { form: { query: this.query, explain: "true" } }));
-    if (found) this.plan = JSON.stringify(found, null, 2);
+    this.plan = ((await this.run("Explaining…", () => ask("sparql", { form: { query: this.query, explain: "true" } }))) as Explained | undefined) ?? null;
     this.requestUpdate();
   }
 
@@ -194,7 +211,7 @@ class QueryScreen extends Screen {
           ${this.offered.length ? html`<div class="row">${this.offered.map((one) => html`<button type="button" class="chip plain" @click=${() => this.insert(one.iri)}><i>${one.kind}</i>${one.label}</button>`)}</div>` : nothing}
         </div>
       </form>
-      ${this.state()} ${this.plan ? html`<pre tabindex="0">${this.plan}</pre>` : nothing}
+      ${this.state()} ${this.plan ? explained(this.plan) : nothing}
       ${this.graph ? html`<pre tabindex="0" class="tall">${this.graph}</pre>` : nothing} ${this.results ? this.shown(this.results) : nothing}
     </div>`;
   }
@@ -238,6 +255,21 @@ class QueryScreen extends Screen {
     this.problem = problemInWords(error);
     this.requestUpdate();
   }
+}
+
+/** What is done to the query before it runs, what is not and why, and the query that runs. */
+function explained(plan: Explained): TemplateResult {
+  const part = (one: Rewriting): TemplateResult => html`<li><b>${one.rewriting}</b>${one.part ? html` <code>${one.part}</code>` : nothing}<p class="why">${one.what ?? one.why}</p></li>`;
+  const list = (words: string, of: Rewriting[]): TemplateResult | typeof nothing => (of.length ? html`<div><p class="small faint">${words}</p><ul class="items">${of.map(part)}</ul></div>` : nothing);
+  const { done, left, warnings } = plan;
+  return html`<section class="card explained"><header><h2>How it runs</h2><span class="small faint">${plan.rewritten === plan.query ? "as it is written" : "rewritten first"}, at revision ${plan.revision.toLocaleString("en")}</span></header>
+    <div class="in stack">${done.length || left.length ? nothing : html`<p class="small soft">No part of it can be answered from an index.</p>`}${list("Done to it", done)}${list("Left as it is", left)}${warnings.map((one) => html`<p class="v warn">${typeof one === "string" ? one : JSON.stringify(one)}</p>`)}
+      ${plan.rewritten === plan.query ? nothing : html`<div><p class="small faint">The query that runs</p><pre tabindex="0" class="tall">${shortened(plan.rewritten)}</pre></div>`}</div></section>`;
+}
+
+/** A query with the beginnings of its long literals: outlines of areas fill pages. */
+function shortened(query: string): string {
+  return query.replace(/"((?:[^"\\\n]|\\.){80})(?:[^"\\\n]|\\.)+"/g, '"$1…"');
 }
 
 /** A query with the prefixes that it uses before it. */

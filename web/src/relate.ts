@@ -44,7 +44,7 @@ class Relate extends LitElement {
       this.found = await ask("relations", { json: { a: read(this.a), b: read(this.b) } });
       const features = [this.a, this.b].flatMap((text, at): Feature[] => {
         const geometry = drawable(text);
-        return geometry ? [{ type: "Feature", id: at, geometry, properties: { label: at ? "B" : "A", number: at + 1 } }] : [];
+        return geometry ? [{ type: "Feature", id: at, geometry, properties: { label: at ? "B" : "A", number: at ? "B" : "A" } }] : [];
       });
       this.drawn = { type: "FeatureCollection", features };
     } catch (error) {
@@ -56,10 +56,10 @@ class Relate extends LitElement {
   protected override render(): unknown {
     const field = (name: "a" | "b"): unknown => html`<label class="field">Geometry ${name.toUpperCase()}, as WKT or GeoJSON
       <textarea class="code" rows="3" spellcheck="false" required .value=${this[name]} @input=${(event: Event) => (this[name] = (event.target as HTMLTextAreaElement).value)}></textarea></label>`;
-    return html`<form class="in stack" @submit=${(event: Event) => void this.compare(event)}>${field("a")}${field("b")}
+    return html`<form class="stack" @submit=${(event: Event) => void this.compare(event)}>${field("a")}${field("b")}
         <div class="row"><button class="btn">Compare</button></div>
         ${this.problem ? html`<p class="v no" role="alert">${this.problem}</p>` : nothing}</form>
-      ${this.found ? html`<div class="in stack" aria-live="polite"><h2 class="verdict">${["DC", "EC", "PO", "EQ"].includes(this.found.rcc8) ? "They " : ""}${WORDS[this.found.rcc8] ?? this.found.relation}</h2>
+      ${this.found ? html`<div class="stack found" aria-live="polite"><h2 class="verdict">${["DC", "EC", "PO", "EQ"].includes(this.found.rcc8) ? "They " : ""}${WORDS[this.found.rcc8] ?? this.found.relation}</h2>
         <p class="small soft">${this.found.rcc8} · ${this.found.simple_features.join(", ")} · DE-9IM ${this.found.relate}${this.found.distance_m ? ` · ${Math.round(this.found.distance_m).toLocaleString("en")} m apart` : ""}</p>
         <ukg-map .data=${this.drawn} .reference=${null} .around=${null} .selected=${null} label="Map of both geometries"></ukg-map></div>` : nothing}`;
   }

@@ -2,7 +2,7 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import { address, ask, type Term } from "./api";
-import { inWords, isIri, LABEL, nameOf, note, TYPE, vocabulary } from "./names";
+import { inWords, isIri, LABEL, nameOf, note, ruleName, TYPE, vocabulary } from "./names";
 import { completions, plain, Screen, statement, withReasons, entityAddress, type Completion, type Statement, type Violation } from "./screen";
 
 interface Item {
@@ -76,6 +76,7 @@ class ReviewScreen extends Screen {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     removeEventListener("keydown", this.pressed);
+    clearTimeout(this.settling);
   }
 
   /** What the filters offer. */
@@ -530,10 +531,6 @@ function consequences(of: Decided | null | undefined): string {
   if (!of) return "";
   const many = (count: number, one: string, more: string): string => (count ? `${count === 1 ? one : `${count} ${more}`}.` : "");
   return [many(of.fallen.length, "Another statement goes to review", "others go to review"), many(of.revived.length, "Another statement comes in", "others come in")].filter(Boolean).join(" ");
-}
-
-function ruleName(iri: string): string {
-  return nameOf(iri).replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
 }
 
 function chosen(offered: Completion[], words: string): string | undefined {

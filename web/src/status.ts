@@ -2,8 +2,8 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import { address, ask, rows, text } from "./api";
-import { growthOf, Measures, timesOf, type Growth } from "./measures";
-import { learn, nameOf, vocabulary } from "./names";
+import { growthOf, Measures, spoken, timesOf, type Growth } from "./measures";
+import { learn, nameOf, ruleName, vocabulary } from "./names";
 import { Screen } from "./screen";
 
 interface Job {
@@ -131,8 +131,8 @@ class StatusScreen extends Screen {
   private grown(): TemplateResult {
     if (!this.growth.length) return html`<p class="empty">Nothing was changed yet.</p>`;
     const most = Math.max(1, ...this.growth.map((one) => one.triples));
-    return html`<table class="list"><thead><tr><th>When</th><th><span class="hide">Size</span></th><th class="right">Triples</th><th class="right">Change</th></tr></thead><tbody>${this.growth.slice(-8).reverse().map(
-      (one) => html`<tr><td class="num small">${one.time.slice(0, 16).replace("T", " ")}</td><td class="bar-cell"><meter min="0" max=${most} value=${one.triples} aria-label=${`Triples at ${one.time}`}></meter></td>
+    return html`<table class="list"><thead><tr><th>When</th><th class="wide"><span class="hide">Size</span></th><th class="right">Triples</th><th class="right">Change</th></tr></thead><tbody>${this.growth.slice(-8).reverse().map(
+      (one) => html`<tr><td class="num small when">${one.time.slice(0, 16).replace("T", " ")}</td><td class="bar-cell wide"><meter min="0" max=${most} value=${one.triples} aria-label=${`Triples at ${one.time}`}></meter></td>
         <td class="right">${one.triples.toLocaleString("en")}</td><td class="right">${one.change >= 0 ? "+" : "−"}${Math.abs(one.change).toLocaleString("en")}</td></tr>`,
     )}</tbody></table>`;
   }
@@ -141,7 +141,7 @@ class StatusScreen extends Screen {
     if (!this.verdicts.length) return html`<p class="empty">No rule refused or warned of anything yet.</p>`;
     const cell = (status: string, one: { shape: string; counts: Record<string, number> }): TemplateResult => html`<td class="right">${one.counts[status] ? html`<a href=${`#/${address("review", { status: status === "open" ? null : status, shape: one.shape })}`}>${one.counts[status].toLocaleString("en")}</a>` : "0"}</td>`;
     return html`<div class="wide-table" tabindex="0" role="region" aria-label="Rules and what became of what they refused"><table class="list"><thead><tr><th>Rule</th><th class="right">Wait</th><th class="right">Accepted</th><th class="right">Rejected</th></tr></thead>
-      <tbody>${this.verdicts.map((one) => html`<tr><td>${nameOf(one.shape)}</td>${["open", "accepted", "rejected"].map((status) => cell(status, one))}</tr>`)}</tbody></table></div>`;
+      <tbody>${this.verdicts.map((one) => html`<tr><td>${ruleName(one.shape)}</td>${["open", "accepted", "rejected"].map((status) => cell(status, one))}</tr>`)}</tbody></table></div>`;
   }
 
   private measured(): TemplateResult[] {
@@ -163,7 +163,7 @@ class StatusScreen extends Screen {
   private slow(): TemplateResult {
     const found = timesOf(this.measures).slice(0, 6);
     if (!found.length) return html`<p class="empty">Nothing was asked yet.</p>`;
-    return html`<table class="list"><tbody>${found.map((one) => html`<tr><td>${one.method} ${one.route}</td><td class="right">${one.count.toLocaleString("en")} times</td><td class="right">${(1000 * one.mean).toFixed(0)} ms</td></tr>`)}</tbody></table>`;
+    return html`<table class="list"><tbody>${found.map((one) => html`<tr><td>${one.method} ${one.route}</td><td class="right">${one.count.toLocaleString("en")} times</td><td class="right">${spoken(one.mean)}</td></tr>`)}</tbody></table>`;
   }
 
   private files(kind: string): string {

@@ -2,6 +2,7 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import { ask, inSteps, rows } from "./api";
+import { sampleText } from "./examples";
 import { areMany, start } from "./jobs";
 import { inWords, isIri, kindOf, learn, nameOf, note, TYPE, vocabulary, type Kind } from "./names";
 import { entityAddress, plain, Screen, statement, type Statement, type Violation } from "./screen";
@@ -67,11 +68,16 @@ class TextScreen extends Screen {
   private names = new Map<string, string>();
   private texts: { id: string; source: string | null; characters: number; statements: number; open: number }[] = [];
   private stored: string | null = null;
+  private sample = "";
   private parts: { done: number; of: number; triples: number } | null = null;
 
   override connectedCallback(): void {
     super.connectedCallback();
     void this.list();
+    sampleText().then((found) => {
+      this.sample = found;
+      this.requestUpdate();
+    }, () => undefined);
   }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
@@ -219,25 +225,32 @@ class TextScreen extends Screen {
       return html`<section class="stack"><h1>Text to graph</h1><div class="note"><p>To add a text, sign in with a key of the scope “extract”.</p></div>${this.earlier()}</section>`;
     }
     return html`<div class="gap">
-      <div><h1>What does a text say about the city?</h1><p class="soft">Paste a text or drop a file. First you see what would be accepted and refused; nothing is stored before you commit.</p></div>
+      <div><h1>What does a text say?</h1><p class="soft">Paste a text or drop a file. First you see what would be accepted and refused; nothing is stored before you commit.</p></div>
       ${this.state()}
       <form class="card roomy" @submit=${(event: Event) => this.send(event)} @dragover=${(event: Event) => event.preventDefault()}
         @drop=${(event: DragEvent) => (event.preventDefault(), void this.drop(event.dataTransfer?.files))}>
         <div class="in stack">
           <label class="hide" for="text">The text</label>
           <textarea id="text" class="quote" rows="10" required placeholder="Paste a text, or drop files here: texts, JSON lines or CSV" .value=${this.text}
-            @input=${(event: Event) => (this.text = (event.target as HTMLTextAreaElement).value)}
+            @input=${(event: Event) => ((this.text = (event.target as HTMLTextAreaElement).value), this.requestUpdate())}
             @keydown=${(event: KeyboardEvent) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void this.submit(false)}></textarea>
           <div class="row">
             <label class="field grow">Where it comes from<input id="source" .value=${this.source} autocomplete="off" placeholder="An address or a title" @input=${(event: Event) => (this.source = (event.target as HTMLInputElement).value)} /></label>
+            ${this.sample && !this.text ? html`<button class="btn" type="button" @click=${() => this.trySample()}>Try a sample</button>` : nothing}
             <label class="btn file">Choose files<input class="hide" type="file" multiple accept="text/*,.txt,.md,.csv,.json,.jsonl,.ndjson" @change=${(event: Event) => void this.drop((event.target as HTMLInputElement).files)} /></label>
             <button class="btn main" ?disabled=${this.working !== ""}>Read it <kbd class="wide">Ctrl ↵</kbd></button>
           </div>
         </div>
       </form>
       ${this.earlier()}
-      <details class="card" @toggle=${() => void import("./relate")}><summary>Compare two geometries <span class="small faint">how one lies to the other</span></summary><ukg-relate></ukg-relate></details>
+      <details class="card" @toggle=${() => void import("./relate")}><summary>Compare two geometries <span class="small faint">how one lies to the other</span></summary><div class="in"><ukg-relate></ukg-relate></div></details>
     </div>`;
+  }
+
+  private trySample(): void {
+    this.text = this.sample;
+    this.requestUpdate();
+    this.querySelector<HTMLElement>("#text")?.focus();
   }
 
   private send(event: Event): void {
@@ -320,6 +333,15 @@ class TextScreen extends Screen {
     return html`<div class="row small soft ruled">${kinds.map((kind) => html`<span class="k-${kind}"><span class="dot"></span> ${KIND_WORDS[kind]}</span>`)}</div>`;
   }
 
+  /** For each place of the text the statement that rests on it: of several, the one with the fewest words. */
+  private aboutEach(outcome: Outcome, length: number): (Shown | undefined)[] {
+    const found: (Shown | undefined)[] = new Array(length);
+    const size = ({ statement: { evidence } }: Shown): number => (evidence ? evidence.end - evidence.start : 0);
+    const long = statements(outcome).filter(size).sort((one, other) => size(other) - size(one));
+    for (const one of long) found.fill(one, one.statement.evidence!.start, one.statement.evidence!.end);
+    return found;
+  }
+
   /** The text with its names marked, and the words of the statement in focus outlined. */
   private marked(outcome: Outcome): TemplateResult[] {
     const points = [...this.read];
@@ -329,14 +351,18 @@ class TextScreen extends Screen {
     const entities = [...outcome.entities].sort((one, other) => longest(one) - longest(other));
     for (const one of entities) for (const { start, end } of one.mentions) kinds.fill(kindOf(one.classes), start, end);
     const evidence = this.focused?.statement.evidence;
+    const about = this.aboutEach(outcome, points.length);
     const isLinked = (at: number): boolean => !!evidence && at >= evidence.start && at < evidence.end;
-    const pieces: { text: string; kind: Kind | undefined; linked: boolean }[] = [];
+    const pieces: { text: string; kind: Kind | undefined; linked: boolean; about: Shown | undefined }[] = [];
     points.forEach((point, at) => {
       const last = pieces.at(-1);
-      if (last && last.kind === kinds[at] && last.linked === isLinked(at)) last.text += point;
-      else pieces.push({ text: point, kind: kinds[at], linked: isLinked(at) });
+      if (last && last.kind === kinds[at] && last.linked === isLinked(at) && last.about?.statement === about[at]?.statement) last.text += point;
+      else pieces.push({ text: point, kind: kinds[at], linked: isLinked(at), about: about[at] });
     });
-    const one = (piece: (typeof pieces)[number]): TemplateResult => (piece.kind ? html`<mark class="k-${piece.kind}">${piece.text}</mark>` : html`${piece.text}`);
+    const one = (piece: (typeof pieces)[number]): TemplateResult => {
+      const words = piece.kind ? html`<mark class="k-${piece.kind}">${piece.text}</mark>` : html`${piece.text}`;
+      return piece.about ? html`<span @mouseenter=${() => this.focusOn(piece.about!)}>${words}</span>` : words;
+    };
     const linked = pieces.filter((piece) => piece.linked);
     const first = pieces.findIndex((piece) => piece.linked);
     if (first < 0) return pieces.map(one);

@@ -8,7 +8,7 @@ from typing import Final
 from extractors.english.wording.governing import Clause, Governor
 from extractors.english.wording.units import Kind, Unit
 
-__all__ = ["has_it_too", "is_behind", "is_half", "objects_of", "other_subject", "says_of_a_part"]
+__all__ = ["has_it_too", "is_behind", "is_half", "is_region", "objects_of", "other_subject", "says_of_a_part"]
 
 _LISTING: Final = frozenset({"and", "or", "the", "with"})
 _OPEN: Final = frozenset("it him her them itself this these".split())  # noqa: SIM905
@@ -43,6 +43,13 @@ def is_behind(clause: Clause, found: Governor) -> bool:
     """Whether "it" stands before the words, and the subject only behind the object."""
     said = any(unit.text == "it" for unit in clause.units[: found.first])
     return said and bool(clause.others) and min(clause.others) > clause.value
+
+
+def is_region(clause: Clause, found: Governor) -> bool:
+    """Whether the subject is named only right behind the object, as its region: "in Ash Village, Norton"."""
+    behind = clause.units[clause.value + 1 : clause.value + 2]
+    fronted = all(unit.kind is Kind.MARK for unit in clause.units[: found.first])
+    return not fronted and clause.others == {clause.value + 2} and behind[0].text == ","
 
 
 def objects_of(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:

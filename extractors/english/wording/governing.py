@@ -89,7 +89,7 @@ def _before(clause: Clause) -> Governor | None:
     """The label before a name, with a list, articles and a common noun between them at most."""
     units, at = clause.units, clause.value - 1
     joined = listed = crossed = parted = False
-    words = 0
+    words = since = 0
     while at >= 0:
         ending = [one for one in clause.occurrences if one.last == at + 1]
         if ending and not (joined and units[at].text in ("with", "to")):
@@ -98,8 +98,8 @@ def _before(clause: Clause) -> Governor | None:
             return None if apart else _own(ending, clause)
         unit = units[at]
         if unit.kind is Kind.NAME:
-            if not joined or (unit.start, unit.end) == _span(units[clause.value]):
-                return None
+            if not joined or since or (unit.start, unit.end) == _span(units[clause.value]):
+                return None  # "for Ada Stone, a merchant and former Mayor of Norton"
             joined = False
         elif unit.text in _JOINERS:
             if unit.text in _BETWEEN_NAMES and not _name_before(units, at):
@@ -107,7 +107,7 @@ def _before(clause: Clause) -> Governor | None:
             listed, crossed = listed or unit.text in _CONJUNCTIONS, crossed or unit.text in ("to", "with")
             if unit.text == "," and not (listed or _goes_on(units, clause.value)):
                 return None
-            joined = True
+            joined, since = True, since if joined else 0
         elif unit.kind is Kind.MARK and (unit.text != "-" or is_glued(units, at)):
             return None
         elif unit.text == "of" and at and units[at - 1].text in _PARTS:
@@ -116,6 +116,7 @@ def _before(clause: Clause) -> Governor | None:
             return None
         else:
             words += unit.text not in _ARTICLES
+            since += joined and unit.text not in _ARTICLES
             parted = parted or (listed and units[at + 1].text == ",")  # "in the park, and Elm Hall"
             if words > _LONGEST_HEAD:
                 return None

@@ -18,6 +18,7 @@ from extractors.english.wording.clause_checks import (
     has_it_too,
     is_behind,
     is_half,
+    is_region,
     objects_of,
     other_subject,
     says_of_a_part,
@@ -247,6 +248,8 @@ class Wording:
             return self._misdescribed(about, term, subject, of_it=of_it)
         if about is not None and not self._is(about, subject):
             return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
+        if group is Group.NAMES and is_region(clause, found):
+            return f'The text has "{subject}" as the region of "{_text(text, units[clause.value])}".'
         if about is None and is_behind(clause, found):
             return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
         if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:

@@ -116,7 +116,7 @@ def outside(units: Sequence[Unit], at: int) -> tuple[Sequence[Unit], int]:
 def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | None:
     """Whether places lead from a name back to a subject: "Elm Hall on Elm Street at" leads to the hall.
 
-    False: they lead to a name that is only compared or named after; None: neither.
+    False: they lead to a name that is only compared or named after, or to "its teachers"; None: neither.
     """
     while at >= 0 and units[at].kind is Kind.NAME:
         if is_subject(units[at]):
@@ -131,6 +131,8 @@ def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | 
         if units[here].text not in PREPOSITIONS:
             return None
         at = here - 1
+        if units[at].kind is Kind.WORD and any(one.text in _POSSESSIVE for one in units[max(0, at - 2) : at]):
+            return False  # "began with its teachers at Elm School in Norton"
     return None
 
 
@@ -190,6 +192,9 @@ def _antecedent(
     if at < start or units[at].kind is not Kind.NAME:
         return None
     nearest = units[at]
+    restricts = at == relative - 1 and units[relative].text == "that"
+    if restricts and _lead(units, at) in PREPOSITIONS:
+        return _nearest(units, start, at - 1, -1)  # "a hall in Norton that was completed"
     if is_subject(nearest):
         return nearest
     if _lead(units, at) not in PREPOSITIONS or _is_object(units, at):

@@ -29,6 +29,7 @@ SAID = [
     ("Elm Hall lies on the Upper East Side of Norton.", ("Elm Hall", "located on", "Upper East Side")),
     ("Elm Line, the bus system of Norton, opened in 1905.", ("Elm Line", "opened", "1905")),
     ("Elm Hall is on the east.[4] The Ash Hotel, built in 1852, is old.", ("Ash Hotel", "completed", "1852")),
+    ("Elm Hall is a building in Norton that was completed in 1793.", ("Elm Hall", "completed", "1793")),
     ("Next door is the Elm Arena. It opened in 1905.", ("Elm Arena", "opened", "1905")),
 ]
 NOT_SAID = [
@@ -85,6 +86,15 @@ NOT_SAID = [
         ("Elm Lake", "located in", "Ash Hall"),
     ),
     ("Elm Hall was designed by Norton's Ada Stone.", ("Elm Hall", "designed by", "Norton")),
+    (
+        "Elm Hall was built for Ada Stone, a wealthy merchant and former Mayor of Norton.",
+        ("Elm Hall", "built by", "Mayor of Norton"),
+    ),
+    (
+        "Elm School began with its teachers at Oak School in Norton.",
+        ("Elm School", "located in", "Norton"),
+    ),
+    ("Elm Hall is a building in Norton that was completed in 1793.", ("Norton", "completed", "1793")),
     ("Norton has a hall. Ground was broken in 2006.", ("Ground", "construction started", "2006")),
     ("Stone, Reed & Oak built halls in the Gothic style.", ("Stone", "architectural style", "Gothic")),
     (

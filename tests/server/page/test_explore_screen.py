@@ -55,3 +55,16 @@ def test_what_a_search_finds_is_numbered_on_the_map_and_a_click_on_the_map_lists
     page.wait_for_timeout(500)
     page.locator(".map").click()
     expect(page.locator("h1")).to_contain_text("there")
+
+
+def test_a_picture_is_taller_than_wide_so_that_its_names_do_not_cross(watched: Watched) -> None:
+    page = watched.open(f"#/explore?iri={quote(ID + 'clock-museum', safe='')}")
+    card = page.locator("ukg-neighborhood")
+    expect(card.locator(".network canvas").first).to_be_attached()
+    wide, tall = card.evaluate(
+        "({graph}) => ['x', 'y'].map(of => { const all = graph.mapNodes((_, one) => one[of]);"
+        " const mean = all.reduce((sum, one) => sum + one, 0) / all.length;"
+        " return all.reduce((sum, one) => sum + (one - mean) ** 2, 0); })"
+    )
+    assert tall > 0
+    assert wide <= tall

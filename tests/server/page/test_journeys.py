@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from server.http.access.keys import KeyStore, Scope
 from tests.server.page.conftest import (
@@ -164,12 +164,32 @@ def test_a_query_is_written_with_completions_and_kept(watched: Watched) -> None:
     page.locator("#naming").fill("<b>all</b> museums")
     page.locator("#naming").press("Enter")
     expect(page.locator("#example optgroup option")).to_have_text("<b>all</b> museums")
-    page.get_by_role("button", name="Explain").click()
-    expect(page.locator("main .gap > pre")).to_be_visible()
     # The keyboard gets out of the editor.
     page.locator(".CodeMirror").click()
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Run", exact=False).first).to_be_focused()
+
+
+def test_explain_says_in_words_what_is_done_to_a_query(watched: Watched) -> None:
+    page = watched.open("#/query")
+    write(
+        page,
+        f"""PREFIX geo: <http://www.opengis.net/ont/geosparql#>
+        PREFIX geof: <http://www.opengis.net/def/function/geosparql/>
+        SELECT ?x {{ ?x a <{URBAN}Museum> ; geo:hasDefaultGeometry/geo:asWKT ?w .
+          <{ID}mill-park> geo:hasDefaultGeometry/geo:asWKT ?v FILTER(geof:sfIntersects(?w, ?v)) }}""",
+    )
+    page.get_by_role("button", name="Explain").click()
+    plan = page.locator(".explained")
+    expect(plan).to_contain_text("rewritten first")
+    expect(plan.locator("li").first).to_contain_text("spatial filter")
+    expect(plan.locator("pre")).to_contain_text("VALUES")
+
+
+def test_a_count_shows_its_place_on_the_map(watched: Watched) -> None:
+    page = watched.open(f"#/ask?q={quote('How many museums are in Westside?')}")
+    expect(page.locator("h1")).to_contain_text("Westside")
+    expect(page.locator(".map .m-ref").first).to_be_attached()
 
 
 def write(page: Page, query: str) -> None:
@@ -182,6 +202,8 @@ def write(page: Page, query: str) -> None:
 def test_the_status_counts_the_graph(watched: Watched) -> None:
     page = watched.open("#/status")
     expect(page.locator("h1")).to_contain_text("triples")
+    rules = page.get_by_role("region", name="Rules and what became")
+    expect(rules).to_contain_text("opened before closed")
     expect(page.get_by_text("urban.ttl").first).to_be_visible()
 
 
@@ -201,7 +223,7 @@ def test_script_in_names_stays_text_on_every_screen(watched: Watched) -> None:
     for place in places:
         page = watched.open(place)
         page.wait_for_timeout(300)
-        assert page.title() != "taken over", place
+        assert page.title() != "taken", place
         assert page.locator("main img, main script").count() == 0, place
     page = watched.open(places[2])
     page.get_by_role("button", name="Map", exact=True).click()
@@ -210,6 +232,28 @@ def test_script_in_names_stays_text_on_every_screen(watched: Watched) -> None:
     page = watched.open(places[0])
     expect(page.locator("h1")).to_have_text(HOSTILE)
     assert page.locator("a[href^='javascript:']").count() == 0
+
+
+def test_script_in_quotes_values_and_names_of_files_stays_text(watched: Watched, site: str) -> None:
+    text = f"The Clock Museum closed in {HOSTILE} for good."
+    posted = httpx.post(site + "/candidates", json=closed_before_it_opened(text, HOSTILE), timeout=60)
+    assert len(posted.json()["rejected"]) == 1
+    page = watched.open(f"#/review?text={quote('<script>')}")
+    expect(page.locator("article .quote")).to_contain_text(HOSTILE)
+    page.get_by_role("link", name="whole text").click()
+    expect(page.locator(".quote.whole")).to_contain_text(HOSTILE)
+    assert page.locator("main img, main script").count() == 0
+    file: FilePayload = {
+        "name": HOSTILE,
+        "mimeType": "text/plain",
+        "buffer": b"The Clock Museum opened in 1931.",
+    }
+    page = watched.open("#/text")
+    page.locator("input[type=file]").set_input_files([file])
+    expect(page.locator("#source")).to_have_value(HOSTILE)
+    page.wait_for_timeout(300)
+    assert page.locator("main img, main script").count() == 0
+    assert page.title() != "taken"
 
 
 def test_the_iri_of_an_entity_leads_to_its_page(watched: Watched) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from urllib.parse import quote
@@ -22,6 +23,37 @@ def test_a_rule_shows_what_it_lets_pass_and_what_it_refuses(watched: Watched) ->
     rule.locator("summary").click()
     expect(rule.get_by_text("Is refused")).to_be_visible()
     expect(rule.locator("pre").last).to_contain_text("rdfs:label")
+
+
+def test_a_kind_leads_to_its_section_in_the_documentation_of_its_ontology(watched: Watched) -> None:
+    page = watched.open(f"#/model?class={quote(URBAN + 'Museum', safe='')}")
+    link = page.get_by_role("link", name="Documentation", exact=True)
+    place = link.get_attribute("href")
+    assert place == "urbankg/urban#Museum"
+    answer = httpx.get(f"{watched.site}/{place}", headers={"Accept": "text/html"})
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert 'id="Museum"' in answer.text
+
+
+def test_a_change_of_the_ontology_is_tried_and_put_in_force(browser: Browser, tmp_path: Path) -> None:
+    ignored = shutil.ignore_patterns("*.py", "__pycache__", "checks")
+    shutil.copytree(ROOT / "ontology", tmp_path / "ontology", ignore=ignored)
+    with RunningServer(tmp_path / "data", "--ontology", str(tmp_path / "ontology")) as server:
+        context = browser.new_context()
+        watched = watch(context, server.url)
+        page = watched.open("#/model?file=ontologies/urban.ttl")
+        expect(page.locator("#turtle")).to_have_value(re.compile("owl:Ontology"))
+        gasworks = 'urban:Gasworks a owl:Class ; rdfs:label "gasworks"@en ; rdfs:subClassOf urban:Place .'
+        page.locator("#turtle").press("Control+End")
+        page.keyboard.insert_text(f"\n{gasworks}\n")
+        page.get_by_role("button", name="Test", exact=True).click()
+        expect(page.get_by_text("Dry run: nothing is changed.")).to_be_visible()
+        page.get_by_role("button", name="Put in force").click()
+        expect(page.get_by_text("In force now")).to_be_visible()
+        page = watched.open("#/model")
+        expect(page.locator(".tree")).to_contain_text("gasworks")
+        context.close()
+        assert watched.wrong == []
 
 
 def test_the_files_are_checked_on_demand(watched: Watched) -> None:

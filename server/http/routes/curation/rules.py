@@ -10,14 +10,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from ontology import Schema
 from ontology.catalog import CATALOG
 from server.errors import InvalidBody, MalformedBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_body, read_json
 from server.http.page_parameters import Needed
 from server.message import Message
-from server.rules.checking import Reasoner, check, reasoned
+from server.rules.checking import Reasoner, examine, reasoned
 from server.rules.edit import Edit, Kind, SwitchOutcome
 from server.rules.edit_guard import check_shallow
 from server.rules.rule_effects import impact_json
@@ -299,9 +298,9 @@ def _guarded(edit: Edit) -> Edit:
 
 
 def _checked(rule_registry: RuleRegistry, edit: Edit, reasoner: Reasoner) -> dict[str, Any]:
-    folders = rule_registry.edited(edit)
-    report = check(folders)
-    if reasoner is not Reasoner.NONE and not any(one.rule.name == "unusable" for one in report.findings):
-        schema = Schema.load(folders.ontology, folders.ontology_edits)
-        report = reasoned(schema, report, reasoner)
+    examined = examine(rule_registry.edited(edit), rule_registry.schema)
+    report = examined.report
+    usable = not any(one.rule.name == "unusable" for one in report.findings)
+    if reasoner is not Reasoner.NONE and usable and examined.schema is not None:
+        report = reasoned(examined.schema, report, reasoner)
     return report.as_json()

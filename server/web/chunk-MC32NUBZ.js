@@ -1,4 +1,4 @@
-import{c as l,d as u,m as c,v as i}from"./chunk-WB2SNKCV.js";var a="https://w3id.org/urbankg/graph/provenance",f=300;async function O(e){let t=e.filter(r=>i(r.subject)&&s(r.object)).slice(0,f),n=new Map;if(!t.length)return n;let d=t.map((r,o)=>`(${o} <<( <${r.subject}> <${r.predicate}> ${s(r.object)} )>>)`),p=await c(`PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
+import{c as l,d as u,m as c,v as i}from"./chunk-KDJZTS36.js";var a="https://w3id.org/urbankg/graph/provenance",f=300;async function O(e){let t=e.filter(r=>i(r.subject)&&s(r.object)).slice(0,f),n=new Map;if(!t.length)return n;let d=t.map((r,o)=>`(${o} <<( <${r.subject}> <${r.predicate}> ${s(r.object)} )>>)`),p=await c(`PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
     PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> PREFIX ukg: <https://w3id.org/urbankg/system#> PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX dcterms: <http://purl.org/dc/terms/>
     SELECT ?n ?quote ?confidence ?document ?title ?model ?reviewer FROM <${a}> WHERE {
       VALUES (?n ?t) { ${d.join(" ")} }

@@ -1,0 +1,111 @@
+"""Triples of shapes in memory, behind rdflib's interface of stores.
+
+rdflib's own store keeps the contexts of each triple and dispatches an event for each that is added: half of
+the time that reading a large shapes file takes, and of every lookup in it.
+"""
+
+from collections.abc import Generator, Iterable, Iterator
+from itertools import repeat
+from typing import Any
+
+import rdflib
+from rdflib.store import Store
+
+__all__ = ["TripleMemory", "add_all", "graph_in_memory"]
+
+_Node = rdflib.term.Node
+_Triple = tuple[_Node, _Node, _Node]
+_Index = dict[_Node, dict[_Node, dict[_Node, None]]]
+
+
+def graph_in_memory() -> rdflib.Graph:
+    """An empty graph over a `TripleMemory`."""
+    return rdflib.Graph(store=TripleMemory(), bind_namespaces="none")
+
+
+def add_all(graph: rdflib.Graph, triples: Iterable[_Triple]) -> None:
+    """Add triples to such a graph, at once."""
+    graph.store.add_all(triples)  # type: ignore[attr-defined]
+
+
+class TripleMemory(Store):
+    """A store of one graph, to which triples are only added; answers are in the order of adding."""
+
+    context_aware = False
+    formula_aware = False
+    transaction_aware = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by_subject: _Index = {}
+        self._by_predicate: _Index = {}
+        self._by_object: _Index = {}
+        self._prefixes: dict[str, rdflib.URIRef] = {}
+        self._length = 0
+
+    def add(self, triple: Any, context: Any = None, quoted: bool = False) -> None:
+        """Add a triple, if it is new."""
+        self.add_all((triple,))
+
+    def add_all(self, triples: Iterable[_Triple]) -> None:
+        """Add triples, those that are new."""
+        by_subject, by_predicate, by_object = self._by_subject, self._by_predicate, self._by_object
+        for subject, predicate, value in triples:
+            objects = by_subject.setdefault(subject, {}).setdefault(predicate, {})
+            if value not in objects:
+                objects[value] = None
+                by_predicate.setdefault(predicate, {}).setdefault(value, {})[subject] = None
+                by_object.setdefault(value, {}).setdefault(subject, {})[predicate] = None
+                self._length += 1
+
+    def triples(self, triple_pattern: Any, context: Any = None) -> Iterator[tuple[Any, Iterator[Any]]]:
+        """The triples that fit a pattern, as they are when it is asked."""
+        return zip(self._fitting(*triple_pattern), repeat(iter(())))
+
+    def _fitting(self, subject: _Node | None, predicate: _Node | None, value: _Node | None) -> list[_Triple]:
+        if subject is not None:
+            of_subject = self._by_subject.get(subject, {})
+            if predicate is not None:
+                objects = of_subject.get(predicate, {})
+                if value is not None:
+                    return [(subject, predicate, value)] if value in objects else []
+                return [(subject, predicate, one) for one in objects]
+            if value is not None:
+                return [(subject, one, value) for one in self._by_object.get(value, {}).get(subject, ())]
+            return [(subject, one, other) for one, objects in of_subject.items() for other in objects]
+        if predicate is not None:
+            of_predicate = self._by_predicate.get(predicate, {})
+            if value is not None:
+                return [(one, predicate, value) for one in of_predicate.get(value, ())]
+            return [(one, predicate, other) for other, subjects in of_predicate.items() for one in subjects]
+        if value is not None:
+            of_value = self._by_object.get(value, {})
+            return [(one, other, value) for one, predicates in of_value.items() for other in predicates]
+        return [
+            (one, other, last)
+            for one, predicates in self._by_subject.items()
+            for other, objects in predicates.items()
+            for last in objects
+        ]
+
+    def __len__(self, context: Any = None) -> int:
+        return self._length
+
+    def bind(self, prefix: str, namespace: rdflib.URIRef, override: bool = True) -> None:
+        """Give a namespace a prefix; without `override`, unless either is taken."""
+        if override or not (prefix in self._prefixes or namespace in self._prefixes.values()):
+            for taken in [one for one, other in self._prefixes.items() if other == namespace]:
+                del self._prefixes[taken]
+            self._prefixes[prefix] = namespace
+
+    def namespace(self, prefix: str) -> rdflib.URIRef | None:
+        """The namespace of a prefix."""
+        return self._prefixes.get(prefix)
+
+    def prefix(self, namespace: rdflib.URIRef) -> str | None:
+        """The prefix of a namespace."""
+        return next((one for one, other in self._prefixes.items() if other == namespace), None)
+
+    def namespaces(self) -> Generator[tuple[str, rdflib.URIRef], None, None]:
+        """All prefixes with their namespaces."""
+        yield from self._prefixes.items()
