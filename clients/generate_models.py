@@ -91,4 +91,4 @@ def _named_in(schema: Any) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    MODELS.write_text(models(httpx.get(sys.argv[1] + "/openapi.json").json()), encoding="utf-8")
+    MODELS.write_text(models(httpx.get(sys.argv[1] + "/openapi.json", timeout=120).json()), encoding="utf-8")

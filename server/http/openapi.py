@@ -259,7 +259,8 @@ def _problem(described: str) -> dict[str, Any]:
 
 
 def _schema_of(kind: str) -> Mapping[str, Any]:
-    return {} if kind.endswith("json") else _TEXT
+    # JSON-LD, whose form follows from the graph.
+    return {"$ref": _REFERENCE.format(model="JsonValue")} if kind.endswith("json") else _TEXT
 
 
 def _gather_definitions(part: Any, schemas: dict[str, Any]) -> None:

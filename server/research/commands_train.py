@@ -26,8 +26,10 @@ def train(
         Path | None, typer.Option(help="The GGUF file to write; default: adapter.gguf in the folder.")
     ] = None,
     text2kgbench: Annotated[
-        Path | None, typer.Option(help="An unpacked wikidata_tekgen folder: its train and validation rows.")
+        list[Path] | None,
+        typer.Option(help="Unpacked wikidata_tekgen or dbpedia_webnlg folders: their training rows."),
     ] = None,
+    fewrel: Annotated[Path | None, typer.Option(help="FewRel's file (val_wiki.json), unpacked.")] = None,
     instructions: Annotated[
         list[Path] | None, typer.Option(help="Files of dialogs, as `urbankg trajectories` writes them.")
     ] = None,
@@ -36,26 +38,40 @@ def train(
     epochs: Annotated[int, typer.Option(min=1)] = 1,
     city: Annotated[int, typer.Option(min=1, help="Composed passages about cities.")] = 4000,
     plans: Annotated[int, typer.Option(min=0, help="Plans of questions.")] = 900,
-    repeats: Annotated[int, typer.Option(min=1, help="How often each benchmark sentence comes.")] = 1,
+    repeats: Annotated[int, typer.Option(min=1, help="How often each labeled sentence comes.")] = 1,
+    long: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of the passages that are several after one another.")
+    ] = 0.0,
     later: Annotated[
         list[str] | None, typer.Option(help="An ontology that the first half of the training leaves out.")
     ] = None,
     batch: Annotated[int, typer.Option(min=1)] = 16,
+    rank: Annotated[int, typer.Option(min=1, help="Of the adapter; alpha is twice as much.")] = 16,
     learning_rate: Annotated[float, typer.Option(min=0)] = 1e-3,
+    warm_up: Annotated[int, typer.Option(min=1, help="Steps in which the rate rises.")] = 30,
     decay: Annotated[
         float, typer.Option(min=0.01, max=1, help="Share of the run in which the rate falls.")
     ] = 0.4,
     seed: Annotated[int, typer.Option()] = 7,
+    longest: Annotated[int, typer.Option(min=32, help="Tokens of a form with its fields.")] = 200,
     longest_dialog: Annotated[
         int, typer.Option(min=1, help="Tokens of a dialog; longer ones are counted and left out.")
     ] = 1024,
+    device: Annotated[
+        str, typer.Option(help="`cpu`, `cuda`, `cuda:1`, `mps`; `auto` takes a GPU where there is one.")
+    ] = "auto",
+    processes: Annotated[int, typer.Option(min=1, help="Make the examples with so many processes.")] = 1,
     compiled: Annotated[bool, typer.Option(help="Compile the layers first; needs a C++ compiler.")] = True,
+    measured: Annotated[
+        bool, typer.Option(help="Fill in held-out forms with the engine afterwards, and calibrate by them.")
+    ] = True,
 ) -> None:
-    """Train the embedded model's adapter on this machine's processor, or its GPU where there is one."""
+    """Train the embedded model's adapter on a GPU where there is one, else on this machine's processor."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise TrainingDataError(
-            f"Training needs {', '.join(missing)}: install them with `pip install 'urbankg[research]'`, best "
+            f"Training needs {', '.join(missing)}: install this program with its extra research "
+            "(`pip install 'WHEEL[research]'`, in a clone `pip install '.[research]'`), best "
             "in an environment of their own."
         )
     from extractors.research.training.dataset import Mixture
@@ -71,15 +87,23 @@ def train(
             minutes=minutes,
             batch=batch,
             learning_rate=learning_rate,
+            warm_up=warm_up,
             decay=decay,
+            rank=rank,
+            alpha=2 * rank,
             seed=seed,
+            longest=longest,
             longest_dialog=longest_dialog,
+            device=device,
             compile=compiled,
         ),
-        Mixture(city, plans, repeats, tuple(later or ())),
-        text2kgbench,
+        Mixture(city, plans, repeats, long, tuple(later or ())),
+        tuple(text2kgbench or ()),
+        fewrel,
         tuple(instructions or ()),
         start,
+        processes,
+        measured,
     )
     run_training(run, lambda line: stderr.print(line))
 

@@ -12,10 +12,10 @@ async def eventually(condition: Callable[[], object], *, seconds: float = 120) -
             await asyncio.sleep(0.01)
 
 
-def wait_until(condition: Callable[[], object], *, seconds: float = 300) -> None:
+def wait_until(condition: Callable[[], object], *, seconds: float = 300, every_s: float = 0.05) -> None:
     """The same where no event loop runs."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             raise TimeoutError(f"not so after {seconds} s")
-        time.sleep(0.05)
+        time.sleep(every_s)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, Optional
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, RootModel
 
 
 class AskEntity(BaseModel):
@@ -83,17 +83,6 @@ class Gap(BaseModel):
     subject: str
     property: str
     object: str
-
-
-class GeoJsonFeature(BaseModel):
-    """
-    A GeoJSON feature (RFC 7946, 3.2).
-    """
-
-    type: Literal["Feature"]
-    id: str | None = None
-    geometry: dict[str, Any] | None
-    properties: dict[str, Any]
 
 
 class GeometryClaim(BaseModel):
@@ -189,6 +178,23 @@ class JobPage(BaseModel):
     jobs: list[Job]
 
 
+class JsonValue(
+    RootModel[
+        Optional[str | bool | int | float | list[Optional["JsonValue"]] | dict[str, Optional["JsonValue"]]]
+    ]
+):
+    root: str | bool | int | float | list[JsonValue | None] | dict[str, JsonValue | None] | None
+
+
+class LineString(BaseModel):
+    """
+    A line through positions (RFC 7946, 3.1.4).
+    """
+
+    type: Literal["LineString"]
+    coordinates: list[list[float]]
+
+
 class ModelState(BaseModel):
     """
     What is known of the model's server without a request to it.
@@ -212,6 +218,33 @@ class ModelState(BaseModel):
     problem: str | None = None
 
 
+class MultiLineString(BaseModel):
+    """
+    Lines (RFC 7946, 3.1.5).
+    """
+
+    type: Literal["MultiLineString"]
+    coordinates: list[list[list[float]]]
+
+
+class MultiPoint(BaseModel):
+    """
+    Positions (RFC 7946, 3.1.3).
+    """
+
+    type: Literal["MultiPoint"]
+    coordinates: list[list[float]]
+
+
+class MultiPolygon(BaseModel):
+    """
+    Polygons (RFC 7946, 3.1.7).
+    """
+
+    type: Literal["MultiPolygon"]
+    coordinates: list[list[list[list[float]]]]
+
+
 class PlanStep(BaseModel):
     """
     A step of the plan in words; the last has the `tree` of the whole plan.
@@ -221,7 +254,25 @@ class PlanStep(BaseModel):
     sentence: str
     iris: dict[str, str] | None = {}
     km: float | None = None
-    tree: dict[str, Any] | None = None
+    tree: dict[str, JsonValue | None] | None = None
+
+
+class Point(BaseModel):
+    """
+    A position: longitude, latitude, and height where it has one (RFC 7946, 3.1.2).
+    """
+
+    type: Literal["Point"]
+    coordinates: list[float]
+
+
+class Polygon(BaseModel):
+    """
+    A border, and those of its holes (RFC 7946, 3.1.6).
+    """
+
+    type: Literal["Polygon"]
+    coordinates: list[list[list[float]]]
 
 
 class Quote(BaseModel):
@@ -375,14 +426,15 @@ class Entity(BaseModel):
     mentions: list[Quote]
 
 
-class FeatureCollection(BaseModel):
+class GeometryCollection(BaseModel):
     """
-    A GeoJSON feature collection (RFC 7946, 3.3) in CRS84.
+    Geometries of several kinds (RFC 7946, 3.1.8).
     """
 
-    type: Literal["FeatureCollection"]
-    numberMatched: int | None = None
-    features: list[GeoJsonFeature]
+    type: Literal["GeometryCollection"]
+    geometries: list[
+        Point | MultiPoint | LineString | MultiLineString | Polygon | MultiPolygon | GeometryCollection
+    ]
 
 
 class Health(BaseModel):
@@ -413,6 +465,37 @@ class Trace(BaseModel):
     seconds: float
     stages: list[StageCost]
     windows: list[WindowTurn]
+
+
+class GeoJsonFeature(BaseModel):
+    """
+    A GeoJSON feature (RFC 7946, 3.2).
+    """
+
+    type: Literal["Feature"]
+    id: str | None = None
+    geometry: (
+        Point | MultiPoint | LineString | MultiLineString | Polygon | MultiPolygon | GeometryCollection | None
+    )
+    properties: dict[
+        str,
+        str
+        | bool
+        | int
+        | float
+        | list[str | bool | int | float | dict[str, str | bool | int | float | None] | None]
+        | None,
+    ]
+
+
+class FeatureCollection(BaseModel):
+    """
+    A GeoJSON feature collection (RFC 7946, 3.3) in CRS84.
+    """
+
+    type: Literal["FeatureCollection"]
+    numberMatched: int | None = None
+    features: list[GeoJsonFeature]
 
 
 class AskAnswer(BaseModel):
@@ -561,13 +644,14 @@ class ReviewItem(BaseModel):
 
 class ReviewItems(BaseModel):
     """
-    A page of review items, the newest first.
+    A page of review items, the newest first; `notes` says what is odd about the filter.
     """
 
     total: int
     offset: int
     limit: int
     items: list[ReadReviewItem]
+    notes: list[str]
 
 
 class ShownReviewItem(BaseModel):
@@ -686,6 +770,8 @@ class Violation(BaseModel):
     severity: Literal["Violation", "Warning", "Info"]
 
 
+JsonValue.model_rebuild()
+GeometryCollection.model_rebuild()
 AskAnswer.model_rebuild()
 DecisionAnswer.model_rebuild()
 ExtractionAnswer.model_rebuild()

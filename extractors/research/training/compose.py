@@ -141,15 +141,21 @@ def _classified(facts: Sequence[Fact], names: Iterable[Name]) -> tuple[Fact, ...
 class Composer:
     """Makes passages from the training frames, or from those held out for validation."""
 
-    def __init__(self, random: Random, *, validation: bool) -> None:
+    def __init__(self, random: Random, *, validation: bool, long: float = 0.0) -> None:
+        """Read the frames; `long` is the share of passages that are several after one another."""
         self._random = random
+        self._long = long
         self._names = NameMaker(random, validation=validation)
         clauses = _read_clauses((_FRAMES / "clauses.txt").read_text(encoding="utf-8"))
         self._clauses = {
             group: [clause for clause in found if held_out(clause.text) == validation]
             for group, found in clauses.items()
         }
-        wholes = _read_wholes((_FRAMES / "texts.txt").read_text(encoding="utf-8"))
+        wholes = [
+            whole
+            for file in ("texts.txt", "paragraphs.txt")
+            for whole in _read_wholes((_FRAMES / file).read_text(encoding="utf-8"))
+        ]
         self.topics: dict[str, list[str]] = {}
         for whole in wholes:
             relations = self.topics.setdefault(whole.topic, [])
@@ -157,7 +163,17 @@ class Composer:
         self._wholes = [whole for whole in wholes if held_out(whole.text) == validation]
 
     def passage(self) -> Passage:
-        """Make one passage: composed, whole, or both after one another."""
+        """Make one passage: a short one, or several after one another, as untidy texts are."""
+        made = self._short()
+        if self._random.random() >= self._long:
+            return made
+        words = self._random.randint(40, 110)
+        while len(made.text.split()) < words:
+            made = self._joined(made, self._short(cities=True))
+        return made
+
+    def _short(self, *, cities: bool = False) -> Passage:
+        """Compose a passage, fill in a whole one, or both; `cities`: of none of the other topics."""
         draw = self._random.random()
         if draw < 0.5:
             made = self._composed()
@@ -167,6 +183,8 @@ class Composer:
             made = self._whole("city negative")
         elif draw < 0.88:
             made = self._whole("city nothing")
+        elif cities:
+            made = self._whole("city")
         else:
             topics = {whole.topic for whole in self._wholes if not whole.topic.startswith("city")}
             return self._whole(self._random.choice(sorted(topics)))
@@ -208,7 +226,7 @@ class Composer:
         def value(side: str) -> str:
             if side in slots:
                 return slots[side].text
-            return _SLOT.sub(lambda m: slots[m.group(1)].text, side)
+            return _SLOT.sub(lambda m: slots[m.group(1)].in_prose(), side)
 
         facts = tuple((value(s), relation, value(o)) for s, relation, o in whole.facts)
         if not topic.startswith("city"):

@@ -1,7 +1,8 @@
 """Builds the training and the validation examples, the same ones for the same seed.
 
 Three kinds are mixed: forms over composed passages about cities, whose facts are all known; forms over
-Text2KGBench's training sentences, where its files are given; and plans of questions.
+labeled sentences, those of Text2KGBench's training rows and of FewRel, where their files are given; and plans
+of questions.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
@@ -25,6 +28,7 @@ __all__ = ["PLAN", "Example", "Mixture", "build", "fingerprint", "write"]
 
 PLAN = "Plan the query."
 _HELD_BACK = 0.03
+_PART = 1000
 _ONTOLOGY = Path(__file__).resolve().parents[3] / "ontology"
 
 
@@ -32,8 +36,8 @@ _ONTOLOGY = Path(__file__).resolve().parents[3] / "ontology"
 class Example:
     """One row of the training set: a text with the fields of its form, or a dialog with one answer.
 
-    `source` is "city", "plan", "instruction" or the name of a Text2KGBench ontology. `dialog` holds role and
-    words of each turn before the answer.
+    `source` is "city", "plan", "instruction" or the name of a topic of labeled sentences. `dialog` holds role
+    and words of each turn before the answer.
     """
 
     source: str
@@ -45,15 +49,17 @@ class Example:
 
 @dataclass(frozen=True)
 class Mixture:
-    """How many examples of each kind to make; the sentences of a topic count as often as `repeats` says.
+    """How many examples of each kind to make; the sentences of a topic come as often as `repeats` says.
 
-    `later` names ontologies whose sentences come in the second half only, so that the checkpoint at half
-    time can be measured on ontologies that it never saw.
+    Each time with other fields and other names of them. `long` is the share of passages that are several
+    after one another. `later` names ontologies whose sentences come in the second half only, so that the
+    checkpoint at half time can be measured on ontologies that it never saw.
     """
 
     city: int = 4000
     plans: int = 900
     repeats: int = 1
+    long: float = 0.0
     later: tuple[str, ...] = ()
 
 
@@ -64,14 +70,40 @@ def _passage(passage: Passage, fields: CityFields) -> Example:
     return Example("city", passage.text, fields.draw(passage.text, passage.facts, passage.topic))
 
 
-def _city(count: int, random: Random, *, validation: bool) -> list[Example]:
-    composer = Composer(random, validation=validation)
+@dataclass(frozen=True)
+class _Part:
+    """Some of the passages about cities, with a seed of their own: parts are made side by side."""
+
+    number: int
+    count: int
+    seed: int
+    validation: bool
+    long: float
+
+
+def _part(part: _Part) -> list[Example]:
+    random = Random(f"{part.seed}-{part.validation}-{part.number}")
+    composer = Composer(random, validation=part.validation, long=part.long)
     fields = CityFields(random, Schema.load(_ONTOLOGY), composer.topics)
     made: dict[str, Example] = {}
-    while len(made) < count:
+    while len(made) < part.count:
         example = _passage(composer.passage(), fields)
         made.setdefault(example.text, example)
     return list(made.values())
+
+
+def _city(mixture: Mixture, seed: int, *, validation: bool, processes: int) -> list[Example]:
+    """The same passages with any number of processes; a text that two parts made counts once."""
+    starts = range(0, mixture.city, _PART)
+    parts = [
+        _Part(start, min(_PART, mixture.city - start), seed, validation, mixture.long) for start in starts
+    ]
+    if processes > 1 and len(parts) > 1:
+        with ProcessPoolExecutor(min(processes, len(parts)), get_context("spawn")) as pool:
+            found = list(pool.map(_part, parts))
+    else:
+        found = [_part(part) for part in parts]
+    return list({example.text: example for examples in found for example in examples}.values())
 
 
 def _plans(count: int, random: Random, *, validation: bool) -> list[Example]:
@@ -85,12 +117,12 @@ def _plans(count: int, random: Random, *, validation: bool) -> list[Example]:
 
 
 def _topics(
-    topics: Sequence[Topic], repeats: int, random: Random, *, validation: bool, rename: float
+    topics: Sequence[Topic], mixture: Mixture, random: Random, *, validation: bool, rename: float
 ) -> list[Example]:
     fields = TopicFields(random, topics, rename=rename)
     return [
         Example(topic.name, sentence.text, fields.draw(topic, sentence))
-        for _ in range(repeats)
+        for _ in range(mixture.repeats)
         for topic in topics
         for sentence in topic.sentences
         if held_back(sentence.text, _HELD_BACK) == validation and (sentence.pairs or random.random() < 0.3)
@@ -113,12 +145,16 @@ def build(
     seed: int,
     validation: bool,
     rename: float = 0.4,
+    processes: int = 1,
 ) -> list[Example]:
-    """Make the examples in the order of training: shuffled, those of later ontologies in the second half."""
+    """Make the examples in the order of training: shuffled, those of later ontologies in the second half.
+
+    They do not depend on the number of `processes` that make them.
+    """
     random = Random(f"{seed}-{validation}")
-    made = _city(mixture.city, random, validation=validation)
+    made = _city(mixture, seed, validation=validation, processes=processes)
     made += _plans(mixture.plans, random, validation=validation)
-    made += _topics(topics, mixture.repeats, random, validation=validation, rename=rename)
+    made += _topics(topics, mixture, random, validation=validation, rename=rename)
     made += _instructions(instructions)
     random.shuffle(made)
     later = [example for example in made if example.source in mixture.later]

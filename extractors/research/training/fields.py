@@ -78,11 +78,12 @@ class TopicFields:
             if field.label not in sentence.pairs and field.label not in sentence.unknown
         ]
         silent = list({field.label: field for field in silent}.values())
-        shown += [(field, (), UNLABELED) for field in random.sample(silent, min(4, len(silent)))]
+        weight = 1.0 if topic.complete else UNLABELED
+        shown += [(field, (), weight) for field in random.sample(silent, min(4, len(silent)))]
         if random.random() < 0.5:
             foreign = random.choice(self._all)
             if foreign.label not in known:
-                shown.append((foreign, (), UNLABELED))
+                shown.append((foreign, (), weight))
         return tuple(
             _asked(
                 field,
@@ -90,9 +91,9 @@ class TopicFields:
                 self._names.get(field.label, ()),
                 random,
                 rename=self._rename,
-                weight=weight,
+                weight=counts,
             )
-            for field, pairs, weight in shown
+            for field, pairs, counts in shown
         )
 
 
@@ -111,7 +112,7 @@ class CityFields:
         self._fields.setdefault("is a", Field("is a"))
 
     def draw(self, text: str, facts: Sequence[tuple[str, str, str]], topic: str | None) -> tuple[Asked, ...]:
-        """Ask about every relation that the text states, and about about as many that it does not."""
+        """Ask about every relation that the text states, and about as many that it does not."""
         random = self._random
         pairs: dict[str, list[Pair]] = {}
         for subject, relation, value in facts:

@@ -14,17 +14,22 @@ import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
+from extractors.errors import TrainingDataError
 from extractors.models.local.weights import find_weights
 from extractors.research.training.batches import batch_of
 from extractors.research.training.dataset import Example
-from extractors.research.training.rows import LONGEST_DIALOG, Row, rows_of
+from extractors.research.training.rows import LONGEST_DIALOG, LONGEST_FORM, Row, rows_of
 
-__all__ = ["Settings", "Trained", "Tuner", "load_base"]
+__all__ = ["Settings", "Trained", "Tuner", "device_of", "load_base"]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run was made with; all of it goes onto the model card."""
+    """What a run was made with; all of it goes onto the model card.
+
+    `longest` is the length of a form in tokens. `device` is one of PyTorch's ("cpu", "cuda", "cuda:1",
+    "mps"), or "auto": a GPU where there is one.
+    """
 
     epochs: int = 1
     minutes: float = 90.0
@@ -35,7 +40,9 @@ class Settings:
     decay: float = 0.4
     batch: int = 16
     seed: int = 7
+    longest: int = LONGEST_FORM
     longest_dialog: int = LONGEST_DIALOG
+    device: str = "auto"
     compile: bool = True
 
 
@@ -49,6 +56,21 @@ class Trained:
     seconds: float = 0.0
     curve: list[tuple[int, float]] = field(default_factory=list)
     validation_loss: float = math.nan
+
+
+def device_of(name: str) -> torch.device:
+    """The device of a setting. Raises `TrainingDataError` where this machine's PyTorch has none such."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise TrainingDataError(
+            f"PyTorch cannot train on the device {name!r} here: give `auto`, `cpu`, or a GPU that "
+            f"its build knows ({str(error).splitlines()[0]})."
+        ) from error
+    return device
 
 
 def load_base() -> tuple[Any, LlamaForCausalLM]:
@@ -77,7 +99,7 @@ class Tuner:
         """Open the base; `start` is a folder with an adapter to train on, else a new one begins."""
         torch.manual_seed(settings.seed)
         self.settings = settings
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.device = device_of(settings.device)
         self.tokenizer, base = load_base()
         config = LoraConfig(
             r=settings.rank, lora_alpha=settings.alpha, lora_dropout=0.0,
@@ -109,18 +131,25 @@ class Tuner:
 
     def loss(self, rows: Sequence[Row]) -> torch.Tensor:
         """Weighted mean of the cross-entropy over the answers' tokens."""
-        batch = batch_of(rows, self.tokenizer.eos_token_id)
-        ids, weights = batch.ids.to(self.device), batch.weights[:, 1:].to(self.device)
+        batch = batch_of(rows, self.tokenizer.eos_token_id, self.device)
+        ids, weights = batch.ids, batch.weights[:, 1:]
         hidden = self._inner.model(
-            input_ids=ids,
-            position_ids=batch.positions.to(self.device),
-            attention_mask=batch.mask.to(self.device),
-            use_cache=False,
+            input_ids=ids, position_ids=batch.positions, attention_mask=batch.mask, use_cache=False
         ).last_hidden_state
         wanted = weights > 0
         logits = self._inner.lm_head(hidden[:, :-1][wanted]).float()
         losses = torch.nn.functional.cross_entropy(logits, ids[:, 1:][wanted], reduction="none")
         return (losses * weights[wanted]).sum() / weights.sum()
+
+    def _rows(self, examples: Sequence[Example], note: Any = lambda line: None) -> list[Row]:
+        settings = self.settings
+        return rows_of(
+            self.tokenizer,
+            examples,
+            longest=settings.longest,
+            longest_dialog=settings.longest_dialog,
+            tell=note,
+        )
 
     def train(self, examples: Sequence[Example], keep: Path, note: Any = print) -> Trained:
         """Train until the epochs or the minutes are over.
@@ -130,7 +159,7 @@ class Tuner:
         """
         settings, random = self.settings, Random(self.settings.seed)
         begin = saved = time.monotonic()
-        rows = rows_of(self.tokenizer, examples, longest_dialog=settings.longest_dialog, tell=note)
+        rows = self._rows(examples, note)
         total = settings.epochs * math.ceil(len(rows) / settings.batch)
         optimizer = torch.optim.AdamW(self._masters, lr=settings.learning_rate, weight_decay=0.0, fused=True)
         done = Trained()
@@ -139,7 +168,8 @@ class Tuner:
             self.loss(rows[at : at + settings.batch]).backward()
             self._forget()
             note(f"compiling: {time.monotonic() - began:.0f} s")
-        recent, halved = [], False
+        recent: list[torch.Tensor] = []
+        halved = False
         for _ in range(settings.epochs):
             for batch in self._batches(rows, random):
                 elapsed = time.monotonic() - begin
@@ -154,12 +184,12 @@ class Tuner:
                 loss = self.loss(batch)
                 loss.backward()
                 self._step(optimizer, settings.learning_rate * rate)
-                recent.append(loss.item())
+                recent.append(loss.detach())
                 done.steps += 1
                 done.examples += len(batch)
                 done.tokens += sum(len(row.tokens) for row in batch)
                 if done.steps % 10 == 0:
-                    done.curve.append((done.steps, round(sum(recent) / len(recent), 4)))
+                    done.curve.append((done.steps, round(torch.stack(recent).mean().item(), 4)))
                     speed = done.tokens / (time.monotonic() - begin)
                     note(f"step {done.steps}/{total} loss {done.curve[-1][1]} {speed:.0f} tokens/s")
                     recent = []
@@ -177,8 +207,7 @@ class Tuner:
             group["lr"] = rate
         optimizer.step()
         with torch.no_grad():
-            for master, weight in zip(self._masters, self._weights, strict=True):
-                weight.copy_(master)
+            torch._foreach_copy_(self._weights, self._masters)
         self._forget()
 
     def _forget(self) -> None:
@@ -187,7 +216,7 @@ class Tuner:
 
     def validate(self, examples: Sequence[Example]) -> float:
         """Mean loss over held-out examples, weighted by batch."""
-        rows = rows_of(self.tokenizer, examples, longest_dialog=self.settings.longest_dialog)
+        rows = self._rows(examples)
         rows.sort(key=lambda row: len(row.tokens))
         losses: list[float] = []
         with torch.no_grad():

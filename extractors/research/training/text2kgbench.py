@@ -1,9 +1,11 @@
 """Training sentences from Text2KGBench's files: train and validation rows, never its test sentences.
 
-A row is one triple, and most facts of a sentence are in no row. What can be completed is completed: a triple
-that one row states about a subject also holds in every other sentence of the ontology that names both ends.
-A field without a triple counts as `none` with less weight, because it may only be missing. Names are turned
-into the words of the sentence; a row whose subject is not in its sentence teaches invention and is left out.
+A row of Wikidata-TekGen is one triple, and most facts of a sentence are in no row. What can be completed is
+completed: a triple that one row states about a subject also holds in every other sentence of the ontology
+that names both ends. A field without a triple counts as `none` with less weight, because it may only be
+missing. A row of DBpedia-WebNLG has all triples of its sentence, which was written from them. Names are
+turned into the words of the sentence; a row whose subject is not in its sentence teaches invention and is
+left out.
 """
 
 from __future__ import annotations
@@ -16,12 +18,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from extractors.prompting.form import Field
 
 __all__ = ["LabeledSentence", "Topic", "held_back", "read_topic", "read_topics"]
 
 _MONTHS = frozenset(calendar.month_name[1:])
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_WRITTEN = re.compile(r"\d[\d,]*(?:\.\d+)?(?<!,)")
 _DATE = re.compile(r"(\d\d) +([A-Z][a-z]*) *(\d{3,4})$|(\d\d) +(\d{3,4})$")
 
 
@@ -39,11 +44,12 @@ class LabeledSentence:
 
 @dataclass(frozen=True)
 class Topic:
-    """One ontology of the benchmark and its training sentences."""
+    """One ontology and its training sentences; `complete`: the labels are all that a sentence states."""
 
     name: str
     fields: tuple[Field, ...]
     sentences: tuple[LabeledSentence, ...]
+    complete: bool = False
 
 
 def _folded(words: str) -> str:
@@ -97,7 +103,7 @@ def _date_in(value: str, text: str) -> str | None:
 
 def _like(value: str, text: str) -> bool:
     """Tell whether a value is a form of a word of the sentence: "Japan" of "Japanese"."""
-    return len(_folded(value)) >= 4 and _folded(value)[:4] in _folded(text) and " " not in value.strip()
+    return len(value) >= 4 and value.isalpha() and _folded(value)[:4] in _folded(text)
 
 
 def held_back(sentence: str, share: float) -> bool:
@@ -106,11 +112,30 @@ def held_back(sentence: str, share: float) -> bool:
     return number / 2**32 < share
 
 
-def _rows(paths: Iterable[Path]) -> Iterator[dict[str, str]]:
+def _rows(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
     for path in paths:
         for line in path.read_text(encoding="utf-8").splitlines():
             if line.strip():
                 yield json.loads(line)
+
+
+def _plain(name: str) -> str:
+    """The words of a DBpedia name: without underscores, quotes, datatype and what tells namesakes apart."""
+    words = re.sub(r"\^\^.*|@[a-z]{2}$", "", name).strip('"').replace("_", " ")
+    if iso := re.fullmatch(r"(\d{3,4})-(\d\d)-(\d\d)", words):
+        month = calendar.month_name[min(12, max(1, int(iso[2])))]
+        return f"{iso[3]} {month} {iso[1]}"
+    return re.sub(r"\s*\([^()]*\)$", "", words).strip() or words
+
+
+def _number_in(value: str, text: str) -> str | None:
+    """Find a number ("69862200.0") as the sentence writes it ("69,862,200")."""
+    if not _NUMBER.fullmatch(value):
+        return None
+    for found in _WRITTEN.finditer(text):
+        if float(found.group().replace(",", "")) == float(value):
+            return found.group()
+    return None
 
 
 def read_topic(ontology: Path, rows: Sequence[Path]) -> Topic:
@@ -127,7 +152,14 @@ def read_topic(ontology: Path, rows: Sequence[Path]) -> Topic:
     )
     stated: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
     known: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
+    complete = False
     for row in _rows(rows):
+        if "triples" in row:
+            complete = True
+            stated[row["sent"]] |= {
+                (_plain(one["sub"]), one["rel"].strip(), _plain(one["obj"])) for one in row["triples"]
+            }
+            continue
         triple = (row["sub_label"], row["rel_label"].strip(), row["obj_label"])
         stated[row["sent"]].add(triple)
         known[_folded(row["sub_label"])].add(triple)
@@ -139,7 +171,7 @@ def read_topic(ontology: Path, rows: Sequence[Path]) -> Topic:
                     triple for triple in known[_folded(subject)] if _verbatim(triple[2], text) is not None
                 }
         sentences.append(_labeled(text, triples))
-    return Topic(document["id"], fields, tuple(sentences))
+    return Topic(document["id"], fields, tuple(sentences), complete)
 
 
 def _labeled(text: str, triples: Iterable[tuple[str, str, str]]) -> LabeledSentence:
@@ -147,7 +179,7 @@ def _labeled(text: str, triples: Iterable[tuple[str, str, str]]) -> LabeledSente
     unknown: set[str] = set()
     for subject, relation, value in sorted(triples):
         head = _verbatim(subject, text) or _shortened(subject, text)
-        tail = _date_in(value, text) or _verbatim(value, text)
+        tail = _date_in(value, text) or _verbatim(value, text) or _number_in(value, text)
         if tail is None and _like(value, text):
             tail = value
         if head is None or tail is None:
@@ -162,7 +194,7 @@ def _labeled(text: str, triples: Iterable[tuple[str, str, str]]) -> LabeledSente
 
 
 def read_topics(folder: Path) -> list[Topic]:
-    """Read all ontologies of an unpacked `wikidata_tekgen` folder, with their train and validation rows."""
+    """Read the ontologies of an unpacked `wikidata_tekgen` or `dbpedia_webnlg` folder, with training rows."""
     topics = []
     for ontology in sorted((folder / "ontologies").glob("*_ontology.json")):
         name = ontology.stem.removesuffix("_ontology")

@@ -1,6 +1,6 @@
 """One training run from data to adapter: build, train, export, measure, document.
 
-Needs PyTorch, transformers and peft (`pip install 'urbankg[research]'`); a GPU is used where there is one.
+Needs PyTorch, transformers and peft (the extra `research`); a GPU is used where there is one.
 """
 
 from __future__ import annotations
@@ -16,39 +16,47 @@ from extractors.research.training.card import write_card
 from extractors.research.training.dataset import Mixture, build, fingerprint, write
 from extractors.research.training.evaluate import measure_run
 from extractors.research.training.export import export_gguf
+from extractors.research.training.fewrel import read_fewrel
 from extractors.research.training.lora import Settings, Tuner
 from extractors.research.training.text2kgbench import read_topics
 from extractors.research.training.trajectories import read_instructions
 
 __all__ = ["Run", "train"]
 
-_VALIDATION = Mixture(city=120, plans=30)
+_VALIDATION = Mixture(city=400, plans=30)
 
 
 @dataclass(frozen=True)
 class Run:
     """What a run is made of; `out` takes data, safetensors and records, `adapter` is the GGUF file to write.
 
-    `text2kgbench` is an unpacked `wikidata_tekgen` folder, `instructions` are files of a teacher's
-    trajectories. `start` is the folder of a run to go on from; its record is kept in this one's.
+    `text2kgbench` are unpacked `wikidata_tekgen` and `dbpedia_webnlg` folders, `fewrel` is FewRel's file,
+    `instructions` are files of a teacher's trajectories. `start` is the folder of a run to go on from; its
+    record is kept in this one's. `processes` make the examples. `measure`: also fill in the held-out forms
+    with the engine, which takes minutes of a processor.
     """
 
     out: Path
     adapter: Path = ADAPTER_PATH
     settings: Settings = field(default_factory=Settings)
     mixture: Mixture = field(default_factory=Mixture)
-    text2kgbench: Path | None = None
+    text2kgbench: tuple[Path, ...] = ()
+    fewrel: Path | None = None
     instructions: tuple[Path, ...] = ()
     start: Path | None = None
+    processes: int = 1
+    measure: bool = True
 
 
 def train(run: Run, tell: Callable[[str], None]) -> None:
     """Make the adapter, its calibration and its card; every step's file stays in the run's folder."""
     run.out.mkdir(parents=True, exist_ok=True)
-    topics = read_topics(run.text2kgbench) if run.text2kgbench else []
+    topics = [topic for folder in run.text2kgbench for topic in read_topics(folder)]
+    if run.fewrel is not None:
+        topics.append(read_fewrel(run.fewrel))
     taught = [one for path in run.instructions for one in read_instructions(path)]
     seed = run.settings.seed
-    training = build(run.mixture, topics, taught, seed=seed, validation=False)
+    training = build(run.mixture, topics, taught, seed=seed, validation=False, processes=run.processes)
     held_out = build(_VALIDATION, topics, seed=seed, validation=True)
     write(training, run.out / "train.jsonl")
     write(held_out, run.out / "validation.jsonl")
@@ -75,5 +83,6 @@ def train(run: Run, tell: Callable[[str], None]) -> None:
     (run.out / "record.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
     export_gguf(run.out / "adapter", run.out / "adapter" / "base", run.adapter)
     tell(f"adapter: {run.adapter}; validation loss {done.validation_loss:.4f}")
-    measure_run(run.out, run.adapter)
+    if run.measure:
+        measure_run(run.out, run.adapter)
     tell(f"card: {write_card(run.out, run.adapter)}")

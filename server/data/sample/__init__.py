@@ -1,0 +1,1 @@
+"""The sample city: outlines, landmarks and lines of New York with a dozen texts about them."""

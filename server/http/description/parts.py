@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -125,13 +125,69 @@ class Decision(Answer):
     reason: str | None
 
 
+class Point(Answer):
+    """A position: longitude, latitude, and height where it has one (RFC 7946, 3.1.2)."""
+
+    type: Literal["Point"]
+    coordinates: list[float]
+
+
+class MultiPoint(Answer):
+    """Positions (RFC 7946, 3.1.3)."""
+
+    type: Literal["MultiPoint"]
+    coordinates: list[list[float]]
+
+
+class LineString(Answer):
+    """A line through positions (RFC 7946, 3.1.4)."""
+
+    type: Literal["LineString"]
+    coordinates: list[list[float]]
+
+
+class MultiLineString(Answer):
+    """Lines (RFC 7946, 3.1.5)."""
+
+    type: Literal["MultiLineString"]
+    coordinates: list[list[list[float]]]
+
+
+class Polygon(Answer):
+    """A border, and those of its holes (RFC 7946, 3.1.6)."""
+
+    type: Literal["Polygon"]
+    coordinates: list[list[list[float]]]
+
+
+class MultiPolygon(Answer):
+    """Polygons (RFC 7946, 3.1.7)."""
+
+    type: Literal["MultiPolygon"]
+    coordinates: list[list[list[list[float]]]]
+
+
+class GeometryCollection(Answer):
+    """Geometries of several kinds (RFC 7946, 3.1.8)."""
+
+    type: Literal["GeometryCollection"]
+    geometries: list[Geometry]
+
+
+Geometry = Point | MultiPoint | LineString | MultiLineString | Polygon | MultiPolygon | GeometryCollection
+
+
+Scalar = str | bool | int | float | None
+PropertyValue = Scalar | list[Scalar | dict[str, Scalar]]
+
+
 class GeoJsonFeature(Answer):
     """A GeoJSON feature (RFC 7946, 3.2)."""
 
     type: Literal["Feature"]
     id: str | None = None
-    geometry: dict[str, Any] | None
-    properties: dict[str, Any]
+    geometry: Geometry | None
+    properties: dict[str, PropertyValue]
 
 
 class FeatureCollection(Answer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -16,6 +16,7 @@ from server.http.description.parts import (
     Term,
     Usage,
 )
+from server.json_value import JsonValue
 
 
 class Entity(Answer):
@@ -282,7 +283,7 @@ class PlanStep(Answer):
     sentence: str
     iris: dict[str, str] = {}
     km: float | None = None
-    tree: dict[str, Any] | None = None
+    tree: dict[str, JsonValue] | None = None
 
 
 class ResultsHead(Answer):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 REPLAYED: Final = "Idempotency-Replayed"
 LONGEST_KEY: Final = 255
 _LARGEST_REPLY: Final = 2**20
+_READ_AHEAD: Final = 2**16
 _USABLE = re.compile(rf"[!-~]{{1,{LONGEST_KEY}}}")
 _READING: Final = frozenset(("/query", "/check", "/impact", "/ask/run", "/models/probe"))
 """POST requests that write nothing: a key changes nothing about them."""
@@ -140,12 +141,15 @@ class IdempotentPosts:
                 )
             )
 
-        # A body in one message is read, and entered, before anything can be written.
-        first = await request.next(receive, begin)
-        waiting = [first]
+        # A short body is read, and entered, before anything can be written: not every route reads it.
+        waiting = deque([await request.next(receive, begin)])
+        size = 0
+        while waiting[-1].get("more_body", False) and size <= _READ_AHEAD:
+            size += len(waiting[-1].get("body", b""))
+            waiting.append(await request.next(receive, begin))
 
         async def received() -> Message:
-            return waiting.pop() if waiting else await request.next(receive, begin)
+            return waiting.popleft() if waiting else await request.next(receive, begin)
 
         # As the client might repeat it without the header, the reply is kept without a coding.
         plain = [(name, value) for name, value in request.scope["headers"] if name != b"accept-encoding"]

@@ -77,22 +77,22 @@ def all_problems() -> ProblemMap:
     add(OntologyError, 500, "The ontology cannot be used")
     add(ShapesError, 500, "The shapes cannot be used")
     add(ReviewItemUnknown, 404, "No such review item")
-    add(ReviewItemDecided, 409, "Decided already", members=lambda error: {"state": error.state})
+    add(ReviewItemDecided, 409, "Already decided", members=lambda error: {"state": error.state})
     add(DecisionUnknown, 404, "No such decision")
-    add(DecisionSettled, 409, "Decided again since")
+    add(DecisionSettled, 409, "Decided again since then")
     add(ReasonNeeded, 422, "Reason needed")
     add(ProposalUnknown, 404, "No such proposal")
-    add(ProposalDecided, 409, "Decided already", members=lambda error: {"standing": error.status})
+    add(ProposalDecided, 409, "Already decided", members=lambda error: {"standing": error.status})
     add(TermNotDeclared, 422, "Term not declared")
     add(DocumentUnknown, 404, "No such document")
     add(EntityUnknown, 404, "No such entity")
-    add(MergeRefused, 409, "Not one entity")
+    add(MergeRefused, 409, "Entities are not the same")
     add(MergeUnknown, 404, "No such merge")
     add(MergeSettled, 409, "Merge cannot be split")
     add(
         DocumentRemoved,
         410,
-        "Document removed",
+        "Document was removed",
         members=lambda error: {"removed_at": error.removed_at, "by": error.by, "reason": error.reason},
     )
     add(GeoError, 422, "Geometry not usable")
@@ -116,10 +116,11 @@ def all_problems() -> ProblemMap:
     add(
         server.SelectionChanged,
         409,
-        "Another number of items",
+        "Number of items differs",
         members=lambda error: {"expected": error.expected, "found": error.found},
     )
     add(server.UnknownParameters, 422, "Unknown parameters", members=_places)
+    add(server.UnknownValues, 422, "No such value", members=_places)
     add(server.ParameterUnusable, 400, "Parameter not usable", members=_places)
     add(server.UnsupportedBody, 415, "Content type not read here")
     add(
@@ -129,22 +130,22 @@ def all_problems() -> ProblemMap:
         headers=lambda error: {"Accept-Encoding": "gzip, identity"},
     )
     add(server.LoadRefused, 422, "File refused by the shapes", members=lambda error: {"loads": error.loads})
-    add(edit_errors.FileNameUnusable, 400, "No name of a file")
+    add(edit_errors.FileNameUnusable, 400, "File name not usable")
     add(
         edit_errors.EditRefused,
         422,
         "Edit not usable",
         members=lambda error: {"check": error.report.as_json()},
     )
-    add(edit_errors.DryRunExceeded, 422, "The shapes take too long")
+    add(edit_errors.DryRunExceeded, 422, "Dry run took too long")
     add(edit_errors.EditSuperseded, 409, "A later edit came")
-    add(edit_errors.EditConflict, 412, "Edited meanwhile")
+    add(edit_errors.EditConflict, 412, "File changed meanwhile")
     add(edit_errors.FolderReadOnly, 409, "Shipped files are not edited")
     add(server.UnknownResource, 404, "Not found")
     add(server.HeldUnreadable, 500, "Held batch not readable")
     add(server.HeldSettled, 409, "Batch already settled", members=lambda error: {"state": error.state})
     add(job_errors.JobUnknown, 404, "No such job")
-    add(job_errors.JobConflict, 409, "Not in this state", members=lambda error: {"state": error.state})
+    add(job_errors.JobConflict, 409, "Job is in another state", members=lambda error: {"state": error.state})
     add(job_errors.JobEmpty, 400, "No documents")
     add(job_errors.RecordUnreadable, 400, "Record not readable", members=lambda error: {"line": error.line})
     add(
@@ -154,7 +155,7 @@ def all_problems() -> ProblemMap:
         members=lambda error: {"line": error.line, "limit_chars": error.limit},
     )
     add(gap_errors.GapUnknown, 404, "No such gap")
-    add(gap_errors.GapDecided, 409, "Decided already", members=lambda error: {"state": error.status})
+    add(gap_errors.GapDecided, 409, "Already decided", members=lambda error: {"state": error.status})
     add(gap_errors.GapIncomplete, 422, "Nothing fills the gap")
     add(
         gap_errors.GapRefused,
@@ -168,7 +169,7 @@ def all_problems() -> ProblemMap:
     add(server.IdempotencyKeyReused, 422, "Idempotency key reused")
     add(server.RequestUnderWay, 409, "First request under way", headers=lambda error: {"Retry-After": "1"})
     add(server.ReplyLost, 409, "Reply lost", members=lambda error: {"revision": error.revision})
-    add(ClientDisconnect, _CLIENT_LEFT, "The client left")
+    add(ClientDisconnect, _CLIENT_LEFT, "Client disconnected")
     add(server.TooManyListeners, 503, "Too many listeners", headers=lambda error: {"Retry-After": "30"})
     return problems
 
@@ -188,6 +189,6 @@ def _challenge(error: server.KeyNeeded | server.ScopeMissing) -> Mapping[str, st
 
 
 def _places(
-    error: server.InvalidBody | server.UnknownParameters | server.ParameterUnusable,
+    error: server.InvalidBody | server.UnknownParameters | server.UnknownValues | server.ParameterUnusable,
 ) -> Mapping[str, object]:
     return {"errors": [{"place": place, "message": message} for place, message in error.problems]}

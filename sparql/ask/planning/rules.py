@@ -17,7 +17,7 @@ __all__ = ["Context", "Made", "Rules", "conjoin", "each_of", "has_rank", "restri
 
 Made = tuple[Category, Any, float]
 """A category, a meaning, and what the rule adds to the cost."""
-UNSAID_PLACE, UNSAID = 0.7, 1.1
+UNSAID_PLACE = 0.7
 
 
 @dataclass(frozen=True)

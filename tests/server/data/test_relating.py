@@ -29,6 +29,7 @@ from sparql.model.vocabulary import DERIVED, GEO, Namespace
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
+from tests.support.waiting import wait_until
 
 EX = Namespace("http://example.org/")
 ROOT = Path(__file__).parents[3]
@@ -162,7 +163,7 @@ def test_what_was_finished_before_kill_9_is_not_done_again(tmp_path: Path) -> No
     command = [sys.executable, "-m", "server", "relate", "--bulk", "--data", str(tmp_path / "data")]
     command += ["--workers", "1", "--strip", "1"]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, start_new_session=True)
-    wait_for(lambda: len(kept(tmp_path / "data")) >= 5 or process.poll() is not None)
+    wait_until(lambda: len(kept(tmp_path / "data")) >= 5 or process.poll() is not None, every_s=0.01)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     finished = kept(tmp_path / "data")
@@ -193,10 +194,10 @@ def test_workers_end_with_the_run_that_was_killed(tmp_path: Path) -> None:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    wait_for(lambda: len(kept(tmp_path / "data")) >= 5 or process.poll() is not None)
+    wait_until(lambda: len(kept(tmp_path / "data")) >= 5 or process.poll() is not None, every_s=0.01)
     process.kill()
     process.wait()
-    wait_for(lambda: not is_group(process.pid), seconds=10)
+    wait_until(lambda: not is_group(process.pid), seconds=10)
     assert not is_group(process.pid)
 
 
@@ -250,9 +251,3 @@ def answer_all(listening: socket.socket, answer: bytes) -> None:
 
 def kept(data: Path) -> list[Path]:
     return list((data / "relate").glob("*/strip-*.npz"))
-
-
-def wait_for(condition: object, *, seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:  # type: ignore[operator]
-        time.sleep(0.01)

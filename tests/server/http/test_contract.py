@@ -1,6 +1,7 @@
 """What clients may rely on: links of pages, the version of the API, and its description."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -87,6 +88,44 @@ async def test_every_json_answer_has_a_model(client: httpx.AsyncClient) -> None:
                         path,
                         status,
                     )
+
+
+async def test_every_success_has_a_schema_and_none_is_open(client: httpx.AsyncClient) -> None:
+    """What no schema says would be `Any` in a client made of the description."""
+    description = await described(client)
+    missing = [
+        (method, path, status, kind)
+        for (method, path), operation in operations_of(description).items()
+        for status, answer in operation["responses"].items()
+        if status.startswith("2")
+        for kind, form in answer.get("content", {}).items()
+        if not form.get("schema")
+    ]
+    assert missing == []
+    schemas = description["components"]["schemas"]
+    assert [place for name, schema in schemas.items() for place in open_places(schema, name)] == []
+
+
+def open_places(schema: Any, place: str) -> Iterator[str]:
+    """Where a schema takes anything: it says nothing, or names neither members nor what others are."""
+    if isinstance(schema, list):
+        for number, one in enumerate(schema):
+            yield from open_places(one, f"{place}/{number}")
+        return
+    if not isinstance(schema, dict) or "enum" in schema or "const" in schema:
+        return
+    says = set(schema) - {"title", "description", "default", "examples", "required", "deprecated"}
+    members = {"properties", "additionalProperties"} & says
+    if (
+        not says
+        or (schema.get("type") == "object" and not members)
+        or schema.get("additionalProperties") is True
+    ):
+        yield place
+    for key in ("items", "additionalProperties", "anyOf", "oneOf", "allOf", "prefixItems"):
+        yield from open_places(schema.get(key), f"{place}/{key}")
+    for name, one in schema.get("properties", {}).items():
+        yield from open_places(one, f"{place}/{name}")
 
 
 async def test_tags_and_kinds_of_problems_are_described(client: httpx.AsyncClient) -> None:

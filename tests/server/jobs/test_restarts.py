@@ -1,7 +1,6 @@
 """What a crash leaves behind, and what becomes of it: nothing lost, nothing twice, no answer twice paid."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -26,7 +25,7 @@ from tests.support.answering import AnsweringModel
 from tests.support.recorded.frames import texts
 from tests.support.recorded.server import RecordedServer, serving
 from tests.support.running_server import RunningServer
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, wait_until
 
 MUSEUM = "Ardenfield Museum is a museum in Larnford."
 TOWN = "Larnford is a city."
@@ -185,8 +184,7 @@ def test_killing_the_server_twice_in_a_job_loses_nothing_and_doubles_nothing(tmp
         server = RunningServer(tmp_path / "killed", model_url=model.url)
         job = httpx.post(f"{server.url}/jobs", content=body, headers=LINES, timeout=120).json()["id"]
         for committed in (4, 12):
-            while committed_of(server.url, job) < committed:
-                time.sleep(0.1)
+            wait_until(lambda: committed_of(server.url, job) >= committed)  # noqa: B023
             server.kill()
             server = RunningServer(tmp_path / "killed", model_url=model.url)
         with server:

@@ -64,10 +64,7 @@ def grow(services: Services, size: int = 400) -> None:
 
 async def started(services: Services) -> None:
     """Return when a dry run has its process."""
-    deadline = time.monotonic() + 60
-    while not services.rule_registry.dry_runs.pids:
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.01)
+    await eventually(lambda: services.rule_registry.dry_runs.pids)
 
 
 @pytest.fixture

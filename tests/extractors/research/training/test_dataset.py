@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from extractors.prompting.form import NONE, Field, read_answer
 from extractors.research.training.dataset import Example, Mixture, build, fingerprint
-from extractors.research.training.fields import Asked, TopicFields, read_names
+from extractors.research.training.fields import UNLABELED, Asked, TopicFields, read_names
 from extractors.research.training.rows import rows_of
 from extractors.research.training.text2kgbench import LabeledSentence, Topic
 
@@ -35,8 +36,10 @@ class Words:
     def __init__(self) -> None:
         self.known: dict[str, int] = {"<|im_end|>": 0}
 
-    def __call__(self, text: str, *, add_special_tokens: bool) -> dict[str, list[int]]:
+    def __call__(self, text: str | list[str], *, add_special_tokens: bool) -> dict[str, Any]:
         assert not add_special_tokens
+        if isinstance(text, list):
+            return {"input_ids": [self(one, add_special_tokens=False)["input_ids"] for one in text]}
         pieces = text.replace("<|im_end|>", " <|im_end|>").replace("\n", " \n ").split(" ")
         return {"input_ids": [self.known.setdefault(piece, len(self.known)) for piece in pieces if piece]}
 
@@ -90,6 +93,13 @@ def test_a_name_for_the_other_direction_swaps_the_ends() -> None:
     inverse = tuple(name[1:] for name in read_names()["director"] if name.startswith("^"))
     assert swapped
     assert all(asked.heading.startswith(inverse) for asked in swapped)
+
+
+def test_a_field_without_a_triple_counts_in_full_where_the_labels_are_complete() -> None:
+    for complete, weight in ((False, UNLABELED), (True, 1.0)):
+        topic = replace(FILM, complete=complete)
+        drawn = TopicFields(Random(1), [topic], rename=0.0).draw(topic, topic.sentences[0])
+        assert {asked.weight for asked in drawn if asked.answer == NONE} == {weight}
 
 
 def test_later_ontologies_come_in_the_second_half_only() -> None:

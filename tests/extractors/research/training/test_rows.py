@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from extractors.research.training.dataset import Example
+from extractors.research.training.fields import Asked
 from extractors.research.training.rows import rows_of
 
 
@@ -16,8 +17,19 @@ class _Words:
     def apply_chat_template(self, messages: list[dict[str, str]], **how: Any) -> str:
         return " ".join(message["content"] for message in messages)
 
-    def __call__(self, text: str, **how: Any) -> dict[str, list[int]]:
+    def __call__(self, text: str | list[str], **how: Any) -> dict[str, Any]:
+        if isinstance(text, list):
+            return {"input_ids": [[1] * len(one.split()) for one in text]}
         return {"input_ids": [1] * len(text.split())}
+
+
+def test_forms_that_are_too_long_are_counted_and_left_out() -> None:
+    asked = (Asked("opened:", " none", 1.0),)
+    forms = [Example("city", "word " * words, asked) for words in (4, 40)]
+    reported: list[str] = []
+    rows = rows_of(_Words(), forms, longest=30, tell=reported.append)
+    assert len(rows) == 1
+    assert reported == ["2 forms: 1 whose text has more than 15 tokens are left out"]
 
 
 def _dialog(words: int) -> Example:

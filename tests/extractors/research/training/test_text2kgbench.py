@@ -104,3 +104,25 @@ def test_fields_carry_the_labels_of_concepts_and_leave_unknown_ones_out(tmp_path
         Field("country of origin", "film"),
     )
     assert len(topic.sentences) == 2
+
+
+def test_rows_with_all_triples_are_complete_and_their_names_become_words(tmp_path: Path) -> None:
+    ontology, path = tmp_path / "1_film_ontology.json", tmp_path / "rows.jsonl"
+    ontology.write_text(json.dumps(ONTOLOGY), encoding="utf-8")
+    triples = [
+        {"sub": "Night_Train_(film)", "rel": "director", "obj": "Jerzy_Kawa"},
+        {"sub": "Night_Train_(film)", "rel": "runtime", "obj": "6900.0"},
+        {"sub": "Night_Train_(film)", "rel": "publication date", "obj": "1959-05-04"},
+        {"sub": "Night_Train_(film)", "rel": "country of origin", "obj": "Poland"},
+    ]
+    text = "Night Train, by Jerzy Kawa, came out on 4 May 1959 and lasts 6,900 seconds."
+    path.write_text(json.dumps({"id": "x", "sent": text, "triples": triples}) + "\n", encoding="utf-8")
+    topic = read_topic(ontology, [path])
+    (sentence,) = topic.sentences
+    assert topic.complete
+    assert sentence.pairs == {
+        "director": (("Night Train", "Jerzy Kawa"),),
+        "publication date": (("Night Train", "4 May 1959"),),
+        "runtime": (("Night Train", "6,900"),),
+    }
+    assert sentence.unknown == {"country of origin"}

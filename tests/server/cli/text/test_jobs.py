@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
@@ -19,6 +18,7 @@ from tests.server.jobs.test_restarts import graph_of
 from tests.support.recorded.frames import texts
 from tests.support.recorded.server import RecordedServer, serving
 from tests.support.running_server import RunningServer
+from tests.support.waiting import wait_until
 
 PATIENCE_S = 300
 
@@ -114,8 +114,9 @@ def test_commands_on_a_folder_that_a_server_holds_talk_to_it_even_over_its_end(t
         assert watching.stderr is not None
         assert "0 of 30" in watching.stderr.readline()  # it talks to the server
         call(data, "resume", job)
-        while httpx.get(f"{server.url}/jobs/{job}", timeout=120).json()["documents"]["committed"] < 5:
-            time.sleep(0.1)
+        wait_until(
+            lambda: httpx.get(f"{server.url}/jobs/{job}", timeout=120).json()["documents"]["committed"] >= 5
+        )
         server.kill()
         with RunningServer(data, model_url=model.url):
             told = watching.communicate(timeout=PATIENCE_S)[1]
@@ -145,9 +146,8 @@ def test_a_job_on_a_cluster_that_loses_a_worker_comes_to_the_same_graph(tmp_path
                 stderr=subprocess.PIPE,
                 text=True,
             )
-            while len(model.asked) < 8:
-                assert running.poll() is None, running.communicate()
-                time.sleep(0.1)
+            wait_until(lambda: len(model.asked) >= 8 or running.poll() is not None)
+            assert running.poll() is None, running.communicate()
             with distributed.Client(cluster) as client:
                 os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
             out, told = running.communicate(timeout=PATIENCE_S)
@@ -167,10 +167,8 @@ def test_a_cluster_that_is_not_there_is_reported_and_waited_for(tmp_path: Path, 
     data = tmp_path / "data"
     with RunningServer(data, "--config", str(_config(tmp_path, "tcp://127.0.0.1:9"))) as server:
         job = call(data, "add", str(leaflets)).strip()
-        deadline = time.monotonic() + PATIENCE_S
-        while (found := httpx.get(f"{server.url}/jobs/{job}", timeout=120).json())["problem"] is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
+        wait_until(lambda: httpx.get(f"{server.url}/jobs/{job}", timeout=120).json()["problem"])
+        found = httpx.get(f"{server.url}/jobs/{job}", timeout=120).json()
         assert "No Dask scheduler answers" in found["problem"]
         assert found["state"] == "running"
 

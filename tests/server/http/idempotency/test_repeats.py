@@ -202,3 +202,17 @@ def _state(url: str) -> tuple[int, int]:
     found = httpx.get(url + "/sparql", params={"query": query}, timeout=60).json()
     jobs = httpx.get(url + "/jobs", timeout=60).json()["total"]
     return int(found["results"]["bindings"][0]["n"]["value"]), jobs
+
+
+async def test_a_reply_is_kept_although_the_route_does_not_read_the_body(client: httpx.AsyncClient) -> None:
+    async def pieces():  # type: ignore[no-untyped-def]
+        for piece in (b"", b"{", b"}"):
+            yield piece
+
+    job = (await client.post("/jobs?paused=true", json=[{"text": "A park."}])).json()["id"]
+    headers = {"idempotency-key": "one", "content-type": "application/json"}
+    first = await client.post(f"/jobs/{job}/resume", content=pieces(), headers=headers)
+    again = await client.post(f"/jobs/{job}/resume", content=pieces(), headers=headers)
+    assert first.status_code == again.status_code == 200
+    assert first.json() == again.json()
+    assert again.headers["idempotency-replayed"] == "true"

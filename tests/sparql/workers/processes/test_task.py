@@ -77,8 +77,8 @@ def test_it_dies_with_its_parent() -> None:
     program += "list(Task(2**31).run(map, time.sleep, [1000], timeout_s=1000))"
     with subprocess.Popen([sys.executable, "-c", program]) as parent:
         children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
-        while not (found := children.read_text().split()):
-            time.sleep(0.02)
+        wait_until(lambda: children.read_text().split())
+        found = children.read_text().split()
         os.kill(parent.pid, signal.SIGKILL)
     wait_until(lambda: not (Path(f"/proc/{found[0]}").exists() and not _is_dead(found[0])), seconds=10)
 

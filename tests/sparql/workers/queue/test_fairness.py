@@ -49,11 +49,11 @@ async def greedy(pool: WorkerPool, count: int, timeout_s: float = DEADLINE_S) ->
     tasks = [
         as_client("greedy", pool.solutions(runaway(number), timeout_s=timeout_s)) for number in range(count)
     ]
-    async with asyncio.timeout(DEADLINE_S):
-        while (
-            sum(client == "greedy" for client in pool._workers._sharing.held.values()) < pool.settings.workers
-        ):
-            await asyncio.sleep(0.01)
+    held = pool._workers._sharing.held
+    await eventually(
+        lambda: sum(client == "greedy" for client in held.values()) >= pool.settings.workers,
+        seconds=DEADLINE_S,
+    )
     try:
         yield tasks
     finally:

@@ -1,0 +1,101 @@
+"""The measures of the layout: small folders and files, no facades, few server starts, no idle waiting.
+
+A limit is what the code keeps today. Lower it when the code gets below it (docs/decisions/0080-measures.md).
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.test_architecture import MAY_IMPORT, ROOT, imported_names
+
+MODULES_PER_FOLDER = 19
+LINES_PER_FILE = 500
+LONG_FILES = {
+    "geo/kernel/border_kernel.py": "numba inlines within one file",
+    "curation/decisions.py": "each kind of decision beside its undoing",
+    "server/http/description/curation_answers.py": "a table of answers",
+}
+STARTS_PER_FILE = 5
+SLEEPS = 32
+
+
+def folders() -> Iterator[Path]:
+    """The product's packages."""
+    for package in MAY_IMPORT:
+        yield from (path.parent for path in (ROOT / package).rglob("__init__.py"))
+
+
+def product_files() -> Iterator[Path]:
+    for package in MAY_IMPORT:
+        yield from (ROOT / package).rglob("*.py")
+
+
+def calls(path: Path, *names: str) -> list[ast.Call]:
+    """The calls of functions with one of these names."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in names:
+                found.append(node)
+    return found
+
+
+def test_a_folder_holds_few_modules() -> None:
+    counts = {folder: len(list(folder.glob("*.py"))) - 1 for folder in folders()}
+    assert {str(f.relative_to(ROOT)): n for f, n in counts.items() if n > MODULES_PER_FOLDER} == {}
+
+
+def test_a_package_says_what_it_holds() -> None:
+    silent = [
+        str(folder.relative_to(ROOT))
+        for folder in folders()
+        if not ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    ]
+    assert silent == []
+
+
+def test_a_file_is_short_unless_it_is_named_with_its_reason() -> None:
+    long = {
+        str(path.relative_to(ROOT))
+        for path in product_files()
+        if len(path.read_text(encoding="utf-8").splitlines()) > LINES_PER_FILE
+    }
+    assert long == LONG_FILES.keys()
+
+
+def test_no_module_is_a_facade_that_imports_what_is_asked_for() -> None:
+    facades = [
+        str(path.relative_to(ROOT))
+        for path in product_files()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name == "__getattr__"
+    ]
+    assert facades == []
+
+
+def test_nothing_at_run_time_imports_research() -> None:
+    """Only the commands of research do, which are in a folder of their own."""
+    guilty = [
+        str(path.relative_to(ROOT))
+        for path in product_files()
+        if "research" not in path.parts
+        and any(name.startswith("extractors.research") for name in imported_names(path))
+    ]
+    assert guilty == []
+
+
+def test_a_test_file_starts_few_servers() -> None:
+    """As processes; tests that only read share a server of their module."""
+    counts = {path.name: len(calls(path, "RunningServer")) for path in (ROOT / "tests").rglob("test_*.py")}
+    assert {name: count for name, count in counts.items() if count > STARTS_PER_FILE} == {}
+
+
+def test_tests_wait_for_what_happens_and_not_for_time_to_pass() -> None:
+    sleeps = [
+        (path.name, call.lineno)
+        for path in (ROOT / "tests").rglob("*.py")
+        for call in calls(path, "sleep")
+        if not (call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value == 0)
+    ]
+    assert len(sleeps) <= SLEEPS, sleeps
