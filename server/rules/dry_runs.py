@@ -137,7 +137,7 @@ class DryRuns:
         from shapes.authoring.comparison import comparison
         from shapes.authoring.dry_run import dry_run
 
-        parts = comparison(before, after, queue)
+        parts = comparison(before, after, queue, rewriting)
         checkpoint = store.acquire()
         try:
             arguments = (str(checkpoint.path), parts.before, parts.after, parts.queue, BOUNDS, rewriting)
