@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-page test-remote search check ui ui-check wheel docs bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance vocabularies compliance clients clean
+.PHONY: setup demo serve test test-slow test-page test-remote test-documents search check ui ui-check wheel extras image docs bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance vocabularies compliance clients clean
 
 setup: $(VENV)/.installed
 
@@ -50,6 +50,10 @@ test-page: setup web/node_modules/.package-lock.json
 test-remote: setup
 	$(BIN)/python -m pytest -m slow tests/sparql/remote tests/server/runtime/test_remote_store.py
 
+# The commands in the documents, with the embedded model where a page reads texts.
+test-documents: setup
+	$(BIN)/python -m pytest -m slow tests/test_documented_commands.py
+
 # The clients that people use, in an environment of their own (Node 20 or later; GDAL, QGIS and roqet if installed).
 clients: setup clients/tried/.venv/.installed
 	$(BIN)/python -m clients.matrix --write docs/clients.md
@@ -85,6 +89,14 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 # The wheel, installed in a clean environment, answers a query from another folder.
 wheel:
 	.ci/wheel
+
+# The wheel of dist/, which `make wheel` builds, installed by uv and by pipx, and with each extra alone.
+extras:
+	.ci/extras
+
+# Lints what deploys, and follows the steps of the Dockerfile in a plain folder.
+image:
+	.ci/image
 
 # The documentation as pages for a browser, in build/docs; warnings (a link that leads nowhere) and misspelled words
 # are errors.

@@ -253,6 +253,8 @@ def operating(to: Recorder) -> None:
     to.send("/rules/{kind}/{version}/{file}", at=at)
     for path in ("/check", "/impact"):
         to.send(path, "POST", json={"shapes": {"museums.ttl": SHAPE}}, timeout=300)
+    both = {"shapes": {"museums.ttl": SHAPE}, "ontology": {"libraries.ttl": TERMS}}
+    to.send("/rules", "POST", json=both, params={"dry-run": "true"}, timeout=300)
     place = Path(f"/tmp/urbankg-example.{time.time_ns()}")
     place.mkdir()
     (place / "more.ttl").write_text(f'<{PLACE}quay-library> <{LABEL}> "Quay Library"@en .')

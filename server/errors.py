@@ -22,6 +22,7 @@ ServerError
 ├── InvalidBody         a body with members missing or of the wrong form
 ├── SelectionChanged    a bulk decision on another number of items than it expected
 ├── UnknownParameters   parameters that the address does not have
+├── UnknownValues       values of a filter that neither rules, graph nor queue know
 ├── ParameterUnusable   a parameter whose value, or whose name, this address does not take
 ├── UnsupportedBody     a content type that this address does not read
 ├── UnsupportedCoding   a body that is packed by anything but gzip
@@ -232,6 +233,15 @@ class ParameterUnusable(ServerError):
     def __init__(self, name: str, message: str) -> None:
         self.problems = ((name, message),)
         super().__init__(ended(f"Parameter '{name}': {message}"))
+
+
+class UnknownValues(ServerError):
+    """Values of a filter that nothing has: the answer to a misspelt one would be that there is nothing."""
+
+    def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
+        self.problems = tuple(problems)
+        told = "; ".join(message for _, message in problems)
+        super().__init__(ended(told[0].upper() + told[1:]))
 
 
 class SelectionChanged(ServerError):

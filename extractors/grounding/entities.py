@@ -40,6 +40,8 @@ _DETERMINER = re.compile(
     r"(?:the|an?|this|that|these|those|its|his|her|their|our|both|each|every|another|such)\s+", re.IGNORECASE
 )
 _WHEREABOUTS = re.compile(r"(?P<name>\S.*?),?\s+(?:in|near)\s+(?P<place>\S.*)")
+_PART_OF = re.compile(r"(?P<part>\S.*\s(?:Side|End|Quarter|Neighbou?rhood)) of \S.*")
+_KIND_OF = re.compile(r"[^\W\d_a-z]\S*(?: \S+)*? [a-z]{4,} of (?P<whole>[^\W\d_a-z].*)")
 _POSSESSOR = re.compile(r"(?P<owner>\w[^'’,]*)['’]s (?P<thing>\S.*)")
 _LINKING: Final = frozenset("of in at on de du del der des la le for and near".split())  # noqa: SIM905
 _PRONOUNS: Final = (
@@ -201,9 +203,15 @@ def is_two_names(words: str, schema: Schema) -> bool:
 def without_whereabouts(name: str) -> str:
     """Return a name without the place that follows it: "Atomium in Brussels" is the Atomium.
 
+    "Lower East Side of Norton" is the Lower East Side, "Norton borough of Weston" is Weston.
     Only what is a name itself is taken off, so "Saint Martin in the Fields" stays as it is.
     """
-    found = _WHEREABOUTS.fullmatch(" ".join(name.split()))
+    plain = " ".join(name.split())
+    if (part := _PART_OF.fullmatch(plain)) is not None:
+        return part["part"]
+    if (whole := _KIND_OF.fullmatch(plain)) is not None:
+        return whole["whole"]
+    found = _WHEREABOUTS.fullmatch(plain)
     if found is None or not found["place"][0].isupper() or not is_name(found["name"]):
         return name
     return found["name"]

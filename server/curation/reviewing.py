@@ -15,6 +15,7 @@ from curation.review_facets import Cause
 from curation.review_item import ReviewItem, State
 from curation.review_notes import ReviewNotes
 from curation.review_search import ReviewFilter
+from server.curation.filter_values import FilterValues
 from server.curation.item_reading import ItemReading
 from server.curation.review_export import csv_of, report_of
 from server.curation.suggested_corrections import SuggestedCorrections
@@ -107,23 +108,24 @@ class ReviewService:
         self._decisions = decisions or services.decisions
         self._services = services
         self._reading = ItemReading(services)
+        self._values = FilterValues(services, services.review)
 
     def trial(self) -> "ReviewService":
         """The same service, whose decisions are dry runs."""
         return ReviewService(self._services, self._decisions.trial())
 
     def page(self, wanted: ReviewFilter, offset: int, limit: int) -> dict[str, Any]:
-        """One page of items, newest first, with the total."""
-        found = self._review.find(wanted)
+        """One page of items, newest first, with the total. Raises `UnknownValues`, as all with a filter."""
+        found = self._find(wanted)
 
         def tell(iri: NamedNode) -> dict[str, Any] | None:
             return next((self._reading.json(item) for item in self._review.items([iri])), None)
 
-        return page("items", found, offset, limit, tell)
+        return page("items", found, offset, limit, tell) | {"notes": self._values.notes(wanted)}
 
     def facets(self, wanted: ReviewFilter) -> dict[str, Any]:
         """The values that items of a filter have, with their numbers; the most frequent first."""
-        found = self._review.find(wanted)
+        found = self._find(wanted)
         counted = self._review.search.facets(found)
 
         def tell(value: Term | str) -> str:
@@ -162,7 +164,7 @@ class ReviewService:
 
     def groups(self, wanted: ReviewFilter, offset: int, limit: int) -> dict[str, Any]:
         """The causes by which the items of a filter wait, most items first."""
-        found = self._review.search.causes(self._review.find(wanted))
+        found = self._review.search.causes(self._find(wanted))
 
         def tell(pair: tuple[str, Cause]) -> dict[str, Any]:
             name, cause = pair
@@ -186,7 +188,7 @@ class ReviewService:
         Raises `InvalidBody` where the number is missing, and `SelectionChanged` where it is another one.
         """
         if wanted is not None:
-            found = self._review.find(wanted)
+            found = self._find(wanted)
         else:
             found = list(dict.fromkeys(named_item(item) for item in items or ()))
         if expect is None and len(found) > _MOST_UNCOUNTED:
@@ -258,12 +260,17 @@ class ReviewService:
         self._notes().comment(iri, text, by)
         return review_json(self._review.get(iri))
 
+    def _find(self, wanted: ReviewFilter) -> list[NamedNode]:
+        """The items of a filter. Raises `UnknownValues`."""
+        self._values.check(wanted)
+        return self._review.find(wanted)
+
     def _notes(self) -> ReviewNotes:
         return ReviewNotes(self._services.store, self._services.writer, self._review)
 
     def export(self, wanted: ReviewFilter, form: Literal["csv", "shacl"]) -> str | bytes:
         """The items of a filter as a file, newest first: a table, or a validation report in Turtle."""
-        items = self._review.items(self._review.find(wanted))
+        items = self._review.items(self._find(wanted))
         return csv_of(items) if form == "csv" else report_of(items)
 
     def correct(

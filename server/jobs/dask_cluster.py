@@ -20,7 +20,8 @@ def dask_client(address: str) -> Iterator[tuple[Any, int]]:
         import distributed
     except ImportError as error:
         raise ClusterUnavailable(
-            "This needs the package distributed: pip install 'urbankg[cluster]'."
+            "This needs the package distributed. Install this program with its extra cluster: "
+            "`pip install 'WHEEL[cluster]'`, in a clone `pip install '.[cluster]'`."
         ) from error
     try:
         # The client waits forever for a server that answers but is no scheduler, such as a web server.

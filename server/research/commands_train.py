@@ -70,7 +70,8 @@ def train(
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise TrainingDataError(
-            f"Training needs {', '.join(missing)}: install them with `pip install 'urbankg[research]'`, best "
+            f"Training needs {', '.join(missing)}: install this program with its extra research "
+            "(`pip install 'WHEEL[research]'`, in a clone `pip install '.[research]'`), best "
             "in an environment of their own."
         )
     from extractors.research.training.dataset import Mixture

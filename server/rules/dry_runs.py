@@ -22,6 +22,7 @@ from sparql.storage.embedded_store import EmbeddedStore
 if TYPE_CHECKING:
     from curation.review_item import ReviewItem
     from shapes.authoring.impact import ComparedRules, Impact
+    from sparql.provenance.term_rewrites import Rewriting
     from sparql.workers.processes.task import Task
 
 Files = frozenset[tuple[str, str]]
@@ -92,8 +93,9 @@ class DryRuns:
         before: Ruleset,
         after: Ruleset,
         queue: list[ReviewItem],
+        rewriting: Rewriting,
     ) -> Impact:
-        """What new rules would change in the graph.
+        """What new rules would change in the graph, with what they rewrite.
 
         Where the comparison with the rules in force takes too long, the impact says so. Raises
         `DryRunExceeded` where the new rules take too long, `EditSuperseded` and `StoreClosing` when canceled,
@@ -108,7 +110,7 @@ class DryRuns:
         )
         found: Impact | None = None
         try:
-            for step in self._steps(run, store, *rules, queue):
+            for step in self._steps(run, store, *rules, queue, rewriting):
                 found = step
         except (TaskTimeout, JudgingTimeout) as error:
             if found is None:
@@ -128,13 +130,14 @@ class DryRuns:
         before: ComparedRules,
         after: ComparedRules,
         queue: list[ReviewItem],
+        rewriting: Rewriting,
     ) -> Iterator[Impact]:
         from shapes.authoring.impact import BOUNDS, impact_in_steps
 
         if not isinstance(store, EmbeddedStore) or store.folder is None:
             run.task.raise_if_cancelled()
             with self._limit.running():
-                yield from impact_in_steps(store, before, after, queue, BOUNDS)
+                yield from impact_in_steps(store, before, after, queue, BOUNDS, rewriting)
             return
         from shapes.authoring.comparison import comparison
         from shapes.authoring.dry_run import dry_run
@@ -142,7 +145,7 @@ class DryRuns:
         parts = comparison(before, after, queue)
         checkpoint = store.acquire()
         try:
-            arguments = (str(checkpoint.path), parts.before, parts.after, parts.queue, BOUNDS)
+            arguments = (str(checkpoint.path), parts.before, parts.after, parts.queue, BOUNDS, rewriting)
             steps = run.task.run(dry_run, *arguments, timeout_s=self._limit.seconds, wanted=run.wanted)
             yield from parts.whole(steps)
         finally:

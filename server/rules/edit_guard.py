@@ -13,7 +13,7 @@ from pyoxigraph import RdfFormat
 
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from ontology.loading import syntax_of
-from server.rules.rule_registry import Edit
+from server.rules.edit import Edit
 from shapes.file_types import FORMATS
 from sparql.model.errors import PayloadProblem
 from sparql.syntax.nesting_guard import ShallowFile

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
+from server.errors import InvalidBody
 from server.http.reporting.statements import statement_json, term_json, violation_json
 from server.rules.dry_runs import DryRun, DryRuns
 from server.rules.ruleset import Ruleset
@@ -18,6 +20,7 @@ from sparql.model.errors import JudgingTimeout
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import RDF, REVIEW, UKG
 from sparql.provenance.records import Support
+from sparql.provenance.term_rewrites import RewriteRecords, Rewriting
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from curation.review import ReviewQueue
     from curation.review_item import ReviewItem, RunOrigin
     from shapes.authoring.impact import Impact, QueuedStatement
+    from sparql.writing.ontology_graph import Substitution
 
 EXAMPLES = 5
 MOST_FLAGGED = 1_000
@@ -64,12 +68,38 @@ class RuleEffects:
         self._dry_runs = dry_runs
         self._settle = settle
 
-    def measure(self, before: Ruleset, after: Ruleset, run: DryRun) -> Impact:
+    def rewriting(self, before: Ruleset, after: Ruleset, asked: Rewriting) -> Rewriting:
+        """What is asked for, with what the edit takes back. Raises `InvalidBody`."""
+        from shapes.authoring.term_changes import given_pairs
+
+        if before.schema.version == after.schema.version:
+            if asked.given:
+                raise InvalidBody([("rewrites", "the ontology stays as it is, so no term of it is replaced")])
+            return asked
+        try:
+            list(given_pairs(asked.given, before.schema, after.schema))
+        except ValueError as error:
+            raise InvalidBody([("rewrites", str(error))]) from error
+        return replace(asked, undone=RewriteRecords(self._store).returning(after.schema.version))
+
+    def substitute(
+        self, before: Ruleset, after: Ruleset, impact: Impact, rewriting: Rewriting
+    ) -> Substitution:
+        """The quads of the statements that an edit rewrites; call it under the writer's lock."""
+        from curation.term_rewriting import TermRewriting
+        from shapes.authoring.term_changes import UNDO
+
+        pairs = tuple(one.pair for one in impact.rewrites if rewriting.wanted and one.source != UNDO)
+        versions = before.schema.version, after.schema.version
+        return TermRewriting(self._store).substitution(pairs, rewriting.undone, *versions)
+
+    def measure(self, before: Ruleset, after: Ruleset, run: DryRun, rewriting: Rewriting) -> Impact:
         """What would fail, pass and follow under new rules. Nothing is changed.
 
         Raises `DryRunExceeded`, and the errors of a canceled run.
         """
-        return self._dry_runs.measure(run, self._store, before, after, _open_items(self._review))
+        queue = _open_items(self._review)
+        return self._dry_runs.measure(run, self._store, before, after, queue, rewriting)
 
     def carry_out(self, rules: Ruleset, impact: Impact) -> None:
         """Queue what now fails for review, accept what now passes, and settle what is fixed.
@@ -201,9 +231,17 @@ def impact_json(impact: Impact) -> dict[str, Any]:
                 "statements": one.statements,
                 "examples": [term_json(term) for term in one.examples],
                 "successor": one.successor.value if one.successor is not None else None,
-                "rewrite": one.rewrite,
             }
             for one in impact.terms
+        ],
+        "rewrites": [
+            {
+                "old": one.pair.old.value,
+                "new": one.pair.new.value,
+                "source": one.source,
+                "statements": one.statements,
+            }
+            for one in impact.rewrites
         ],
     }
 
@@ -236,6 +274,9 @@ def impact_text(impact: dict[str, Any], *, markdown: bool = False) -> str:
         lines.append(f"{mark}{sign}: {one['conclusion']}, for {one['statements']} statements")
     for one in impact["terms"]:
         lines.append(f"{mark}{one['change']}: {one['term']}, used by {one['statements']} statements")
-        if one["rewrite"] is not None:
-            lines.append(f"{mark}to rewrite them: {one['rewrite']}")
+    for one in impact["rewrites"]:
+        lines.append(
+            f"{mark}can be rewritten: {one['statements']} statements from {one['old']} to {one['new']} "
+            f"({one['source']})"
+        )
     return "\n".join(lines)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,12 +22,12 @@ from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from server.errors import UnknownResource
 from server.rules.checking import Folders, Reasoner, examine, reasoned
 from server.rules.dry_runs import DryRun, DryRuns, Files
+from server.rules.edit import Candidate, Edit, Kind, SwitchOutcome, check_file_name
 from server.rules.edit_errors import (
     DryRunExceeded,
     EditConflict,
     EditRefused,
     EditSuperseded,
-    FileNameUnusable,
     FolderReadOnly,
 )
 from server.rules.rule_history import RuleHistory, write_whole
@@ -37,76 +36,17 @@ from shapes.errors import ShapesError
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 from sparql.model.errors import SparqlError
 from sparql.model.store_errors import StoreClosing
+from sparql.provenance.term_rewrites import LEAVE, Rewriting
 
 if TYPE_CHECKING:
     from ontology.checks.reporting import CheckReport
     from server.rules.rule_effects import RuleEffects
     from shapes.authoring.impact import Impact
     from shapes.gate.gate import ShapesGate
+    from sparql.writing.ontology_graph import Substitution
 
 _log = logging.getLogger("urbankg.rules")
 Signature = tuple[tuple[str, int, int], ...]
-
-
-class Kind(StrEnum):
-    """Which of the two folders a file is in."""
-
-    ONTOLOGY = "ontology"
-    SHAPES = "shapes"
-
-
-# File systems allow 255, and a file is first written under a longer temporary name.
-_LONGEST_NAME_BYTES = 200
-
-
-@dataclass(frozen=True)
-class Edit:
-    """Files by name with their new content; None deletes a file."""
-
-    ontology: dict[str, bytes | None]
-    shapes: dict[str, bytes | None]
-
-    def __post_init__(self) -> None:
-        """Raises `FileNameUnusable`."""
-        for name in (*self.ontology, *self.shapes):
-            _check_file_name(name)
-
-    @classmethod
-    def of(cls, kind: Kind, name: str, content: bytes | None) -> Edit:
-        """An edit of one file."""
-        one = {name: content}
-        return cls(one, {}) if kind is Kind.ONTOLOGY else cls({}, one)
-
-    @property
-    def files(self) -> Files:
-        """The files that it changes."""
-        return frozenset((kind.value, name) for kind, name, _ in self.each())
-
-    def each(self) -> Iterator[tuple[Kind, str, bytes | None]]:
-        """Kind, name and new content of each file."""
-        for kind, files in ((Kind.ONTOLOGY, self.ontology), (Kind.SHAPES, self.shapes)):
-            for name, content in files.items():
-                yield kind, name, content
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """Rules that could be put in force, with the report of their check."""
-
-    rules: Ruleset
-    report: CheckReport
-
-
-@dataclass(frozen=True)
-class SwitchOutcome:
-    """The outcome of an edit; `changed` is False where the rules are the same as before."""
-
-    before: Ruleset
-    rules: Ruleset
-    report: CheckReport
-    changed: bool
-    impact: Impact | None = None
-    """The changes in the graph; None where nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -115,15 +55,23 @@ class _Prepared:
 
     signature: Signature
     candidate: Candidate
-    impact: Impact | None
+    measured: _Measured
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """The impact of rules and what they rewrite; both None where nothing needs measuring."""
+
+    impact: Impact | None = None
+    rewriting: Rewriting | None = None
 
 
 class RuleRegistry:
     """The rules in force, and their edits. Its methods block; call them on a thread.
 
     `editable` is False for the folders of the installed program, which are not written to. `put_in_force` is
-    called with new rules and returns when they apply; `effects` returns what measures and carries out their
-    effects on the graph.
+    called with new rules, and with what makes the statements that change with them, and returns when they
+    apply; `effects` returns what measures and carries out their effects on the graph.
     """
 
     def __init__(
@@ -143,7 +91,7 @@ class RuleRegistry:
         self.problem: str | None = None
         self.report: CheckReport | None = None
         self.since = datetime.now(UTC)
-        self.put_in_force: Callable[[Ruleset], None] = lambda rules: None
+        self.put_in_force: Callable[[Ruleset, Callable[[], Substitution]], None] = lambda rules, swap: None
         self.effects: Callable[[], RuleEffects] | None = None
         self.after_switch: Callable[[Ruleset, Ruleset], None] = lambda before, after: None
         """Called after new rules are in force, with the old and the new ones."""
@@ -191,28 +139,37 @@ class RuleRegistry:
         """The ontology in force, from the start on."""
         return self._schema if self._current is None else self._current.schema
 
-    def would(self, edit: Edit) -> tuple[Candidate, Impact | None]:
+    def would(self, edit: Edit, asked: Rewriting = LEAVE) -> tuple[Candidate, Impact | None]:
         """The rules that an edit would put in force, and their impact; nothing is changed.
 
         One at a time: each may cost as much as a query. Raises `EditRefused` with the report when the edit is
-        unusable, `DryRunExceeded` when measuring takes too long, and `EditSuperseded`.
+        unusable, `InvalidBody`, `DryRunExceeded` when measuring takes too long, and `EditSuperseded`.
         """
         with self.dry_runs.of(edit.files) as run, self._trying:
             candidate = self._read(self.edited(edit))
-            return candidate, self._measured(candidate.rules, run)
+            return candidate, self._measured(candidate.rules, run, asked).impact
 
     def edited(self, edit: Edit) -> Folders:
         """The folders with an edit applied to the files. Raises `UnknownResource` for other names."""
         self._check_names(edit)
         return replace(self.folders, ontology_edits=edit.ontology, shapes_edits=edit.shapes)
 
-    def apply(self, edit: Edit, *, expected: dict[tuple[Kind, str], str] | None = None) -> SwitchOutcome:
+    def apply(
+        self,
+        edit: Edit,
+        *,
+        expected: dict[tuple[Kind, str], str] | None = None,
+        asked: Rewriting = LEAVE,
+    ) -> SwitchOutcome:
         """Put an edit in force and write its files; the old rules apply until then.
+
+        Statements that use a term which the edit removes or deprecates are rewritten in the same commit where
+        it is asked; returning to an earlier version of the ontology takes that back.
 
         `expected` are digests that files must have, or the edit is based on other content. A running dry run
         of another edit of the same file is canceled. Raises `EditRefused`, `EditConflict`, `EditSuperseded`,
-        `DryRunExceeded`, `FolderReadOnly`, `UnknownResource` and errors of the store; then nothing has
-        changed.
+        `DryRunExceeded`, `InvalidBody`, `FolderReadOnly`, `UnknownResource` and errors of the store; then
+        nothing has changed.
         """
         expected = expected or {}
         self._check_names(edit)
@@ -223,9 +180,9 @@ class RuleRegistry:
             self._check_writable(edit)
             self._check_digests(expected)
             candidate = self._read(self.edited(edit))
-            impact = self._measured(candidate.rules, run)
+            measured = self._measured(candidate.rules, run, asked)
             with self._written(edit):
-                return self._switch(candidate, impact)
+                return self._switch(candidate, measured)
 
     def close(self) -> None:
         """Cancel all dry runs: the server stops."""
@@ -249,7 +206,7 @@ class RuleRegistry:
             try:
                 if self._prepared is None or self._prepared.signature != signature:
                     self._prepared = self._prepare(signature)
-                switched = self._switch(self._prepared.candidate, self._prepared.impact)
+                switched = self._switch(self._prepared.candidate, self._prepared.measured)
                 self._prepared = None
                 return switched
             except (EditRefused, DryRunExceeded) as error:
@@ -282,7 +239,7 @@ class RuleRegistry:
 
     def content(self, kind: Kind, name: str) -> bytes:
         """A file in force as it was read. Raises `UnknownResource` and `FileNameUnusable`."""
-        _check_file_name(name)
+        check_file_name(name)
         rules = self.current
         for file in rules.schema.files if kind is Kind.ONTOLOGY else rules.files.sources:
             if file.path.name == name:
@@ -325,14 +282,22 @@ class RuleRegistry:
             if settled or self.current is not before:
                 self._seen = self._settled = self._signature()
 
-    def _switch(self, candidate: Candidate, impact: Impact | None) -> SwitchOutcome:
+    def _switch(self, candidate: Candidate, measured: _Measured) -> SwitchOutcome:
         """Put new rules in force. Raises errors of the store: then nothing changed."""
         before, rules = self.current, candidate.rules
         if before.versions == rules.versions:
             self.problem, self.report = None, candidate.report
             return SwitchOutcome(before, rules, candidate.report, changed=False)
-        self._left = rules, impact
-        self.put_in_force(rules)
+        self._left = rules, measured.impact
+        rewritten = 0
+
+        def swap() -> Substitution:
+            nonlocal rewritten
+            found = self._substitution(before, rules, measured)
+            rewritten = found.statements
+            return found
+
+        self.put_in_force(rules, swap)
         self.problem, self.report = None, candidate.report
         self.since = datetime.now(UTC)
         _log.info(
@@ -341,7 +306,14 @@ class RuleRegistry:
         )  # fmt: skip
         self._finish()
         self.after_switch(before, rules)
-        return SwitchOutcome(before, rules, candidate.report, changed=True, impact=impact)
+        return SwitchOutcome(before, rules, candidate.report, True, measured.impact, rewritten)
+
+    def _substitution(self, before: Ruleset, rules: Ruleset, measured: _Measured) -> Substitution:
+        from sparql.writing.ontology_graph import Substitution
+
+        if self.effects is None or measured.impact is None or measured.rewriting is None:
+            return Substitution()
+        return self.effects().substitute(before, rules, measured.impact, measured.rewriting)
 
     def _finish(self) -> None:
         """Carry out the effects of the last switch; a failure is reported in `problem`, and tried again."""
@@ -376,11 +348,15 @@ class RuleRegistry:
             if one not in report.findings:
                 _log.error("The ontology in force: %s %s %s", one.subject, one.message, one.fix)
 
-    def _measured(self, rules: Ruleset, run: DryRun) -> Impact | None:
-        """What new rules would change in the graph; None where nothing needs measuring."""
-        if self.effects is None or self.current.versions == rules.versions:
-            return None
-        return self.effects().measure(self.current, rules, run)
+    def _measured(self, rules: Ruleset, run: DryRun, asked: Rewriting = LEAVE) -> _Measured:
+        """What new rules would change in the graph. Raises `InvalidBody`."""
+        if self.effects is None:
+            return _Measured()
+        effects, before = self.effects(), self.current
+        rewriting = effects.rewriting(before, rules, asked)
+        if before.versions == rules.versions:
+            return _Measured()
+        return _Measured(effects.measure(before, rules, run, rewriting), rewriting)
 
     def _check_digests(self, expected: dict[tuple[Kind, str], str]) -> None:
         for (kind, name), digest in expected.items():
@@ -448,12 +424,3 @@ def _write(contents: Mapping[Path, bytes | None]) -> None:
             path.unlink(missing_ok=True)
         else:
             write_whole(path, content)
-
-
-def _check_file_name(name: str) -> None:
-    """Raises `FileNameUnusable` for names that no file system accepts."""
-    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME_BYTES:
-        raise FileNameUnusable(name, f"it is longer than {_LONGEST_NAME_BYTES} bytes")
-    # U+FFFD replaces bytes of the URL that are not UTF-8.
-    if not name.isprintable() or "\ufffd" in name:
-        raise FileNameUnusable(name, "it holds a character that cannot be shown")

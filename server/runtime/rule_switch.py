@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -16,10 +17,14 @@ if TYPE_CHECKING:
     from server.rules.rule_effects import RuleEffects
     from server.rules.ruleset import Ruleset
     from server.runtime.context import Services
+    from sparql.writing.ontology_graph import Substitution
 
 
-def put_in_force(services: Services, rules: Ruleset) -> None:
-    """Put rules in force between two writes; requests under way keep those they began with."""
+def put_in_force(services: Services, rules: Ruleset, substitute: Callable[[], Substitution]) -> None:
+    """Put rules in force between two writes; requests under way keep those they began with.
+
+    `substitute` gives what changes in statements in the same commit.
+    """
     moment = datetime.now(UTC).isoformat()
     writer = services.writer
     configure(rules.gate, services)
@@ -30,7 +35,10 @@ def put_in_force(services: Services, rules: Ruleset) -> None:
         _use_ontology(services, rules.schema)
 
     writer.replace_ontology(
-        rules.schema.triples, record=lambda revision: rules.record(revision, moment), then=switch
+        rules.schema.triples,
+        record=lambda revision: rules.record(revision, moment),
+        then=switch,
+        substitute=substitute,
     )
     if writer.inferring == "stale":
         # Too much follows from the edit for it to wait.

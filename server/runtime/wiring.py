@@ -15,8 +15,9 @@ from server.http.access.guard import Guard
 from server.http.access.keys import KeyStore
 from server.rules.checking import Folders
 from server.rules.dry_runs import DryRuns
+from server.rules.edit import Kind
 from server.rules.rule_history import RuleHistory
-from server.rules.rule_registry import Kind, RuleRegistry
+from server.rules.rule_registry import RuleRegistry
 from server.runtime import lazy_services, rule_switch
 from server.runtime.background import Background
 from server.runtime.context import Services

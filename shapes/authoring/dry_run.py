@@ -13,13 +13,19 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 from shapes.authoring.impact import Bounds, ComparedRules, Impact, QueuedStatement, impact_in_steps
 from sparql.model.graph_reading import GraphReading
 from sparql.model.source import Term
+from sparql.provenance.term_rewrites import Rewriting
 
 
 def dry_run(
-    path: str, before: ComparedRules, after: ComparedRules, queue: Sequence[QueuedStatement], bounds: Bounds
+    path: str,
+    before: ComparedRules,
+    after: ComparedRules,
+    queue: Sequence[QueuedStatement],
+    bounds: Bounds,
+    rewriting: Rewriting,
 ) -> Iterator[Impact]:
     """The impact, in the steps of `impact_in_steps`, on the checkpoint at `path`."""
-    yield from impact_in_steps(_Checkpoint(path), before, after, queue, bounds)
+    yield from impact_in_steps(_Checkpoint(path), before, after, queue, bounds, rewriting)
 
 
 class _Checkpoint(GraphReading):

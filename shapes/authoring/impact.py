@@ -5,15 +5,16 @@ focus nodes whose verdict the changed axioms can affect. Nothing is written.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Protocol
 
 from pyoxigraph import NamedNode, Triple
 
 from ontology import Schema
+from shapes.authoring.rewrite_preview import RewritePreview
 from shapes.authoring.shape_hash import shape_digest
-from shapes.authoring.term_changes import TermUse, term_uses
+from shapes.authoring.term_changes import OfferedRewrite, TermUse
 from shapes.engine.batch_lookup import BatchLookup
 from shapes.gate.affected import Pairs
 from shapes.gate.gate import ShapesGate
@@ -24,6 +25,7 @@ from sparql.model.change import Delta, Reach, Statement, Violation
 from sparql.model.source import Overlay, Term, TripleSource
 from sparql.model.vocabulary import OWL, RDF, RDFS, SH, UKG
 from sparql.provenance.records import Support
+from sparql.provenance.term_rewrites import Rewriting
 
 __all__ = [
     "BOUNDS",
@@ -41,6 +43,9 @@ __all__ = [
 NOT_COMPARED = (
     "The rules in force took too long on this graph, so nothing was compared with them: all failures count "
     "as new, and what no longer fails is not counted."
+)
+NOT_FOLLOWED = (
+    "{} statements are rewritten; unchanged shapes were not run on them. `urbankg validate` judges all."
 )
 _BATCH = 100
 
@@ -143,6 +148,8 @@ class Impact:
     inferences: tuple[Inference, ...]
     terms: tuple[TermUse, ...] = ()
     """Terms that it removes or deprecates, and that the graph uses."""
+    rewrites: tuple[OfferedRewrite, ...] = ()
+    """What statements may use instead, and what they use again where the edit returns to a version."""
     notes: tuple[str, ...] = ()
     """What was not examined, and how to do so."""
 
@@ -166,17 +173,24 @@ def impact_in_steps(
     after: ComparedRules,
     queue: Sequence[QueuedStatement] = (),
     bounds: Bounds = BOUNDS,
+    rewriting: Rewriting | None = None,
 ) -> Iterator[Impact]:
     """The same in two steps: first only the new rules are run, then the old ones too.
 
-    The result of the first step serves where the old rules take too long: it counts all failures as new.
+    The result of the first step serves where the old rules take too long: it counts all failures as new. The
+    graph is judged as `rewriting` leaves it.
     """
+    preview = RewritePreview(source, before.schema, after.schema, rewriting or Rewriting())
     old, new = before.schema.triples, after.schema.triples
     added, gone = new - old, old - new
-    future = Overlay(source, added, gone)
-    either = Overlay(source, added)
+    future = Overlay(source, added | preview.put, gone | preview.taken)
     changes = changed_shapes(before, after)
-    notes, heavy = _heavy(either, (*added, *gone), bounds.touched)
+    notes, heavy = _heavy(Overlay(source, added), (*added, *gone), bounds.touched)
+    if len(preview.put) <= bounds.touched:
+        added, gone = added | preview.put, gone | preview.taken
+    else:
+        notes += (NOT_FOLLOWED.format(len(preview.put)),)
+    either = Overlay(source, added)
     light_added, light_gone = added - heavy, gone - heavy
     touched = after.gate.pairs.of(light_added, light_gone, either, future, []) if added or gone else {}
     back = before.gate.pairs.of(light_gone, light_added, either, source, []) if added or gone else {}
@@ -188,11 +202,11 @@ def impact_in_steps(
     hopeful = queued_by(waiting, after.schema, set(changes), axioms=bool(added or gone))
     passing = [_accepted(after.gate, future, batch) for batch in _batches(hopeful)]
     inferences = tuple(_inferences(source, before.schema, after.schema))
-    terms = tuple(term_uses(source, before.schema, after.schema))
+    found = Impact((), (), len(waiting), inferences, preview.uses, preview.offered)
     for run in runs:
         run.judge_by_new()
-    yield Impact(
-        _results(runs), _items(hopeful, passing), len(waiting), inferences, terms, (*notes, NOT_COMPARED)
+    yield replace(
+        found, shapes=_results(runs), passing=_items(hopeful, passing), notes=(*notes, NOT_COMPARED)
     )
     slow = before.gate.exceeded & {run.name for run in runs}
     for run in runs:
@@ -203,7 +217,7 @@ def impact_in_steps(
     else:
         anyway = [_passing_before(source, before, batch) for batch in _batches(hopeful)]
         passing = [new - old for new, old in zip(passing, anyway, strict=True)]
-    yield Impact(_results(runs), _items(hopeful, passing), len(waiting), inferences, terms, notes)
+    yield replace(found, shapes=_results(runs), passing=_items(hopeful, passing), notes=notes)
 
 
 def _heavy(

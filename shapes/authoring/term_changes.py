@@ -1,37 +1,50 @@
-"""Statements of the graph whose terms an edit removes or deprecates, and what to use instead."""
+"""Statements of the graph whose terms an edit removes or deprecates, and the terms to use instead."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Triple
 
 from ontology import Schema
-from shapes.gate.known_terms import successor
+from shapes.gate.known_terms import succession
 from sparql.model.source import Term, TripleSource
-from sparql.model.vocabulary import RDF
+from sparql.provenance.term_rewrites import TermPair
 
-__all__ = ["TermUse", "term_uses"]
+__all__ = ["OfferedRewrite", "TermUse", "given_pairs", "offered_rewrites", "term_uses"]
 
 _EXAMPLES = 3
+GIVEN, UNDO = "request", "undo"
+"""The sources of a pair that the client gave, and of one that an earlier rewrite is taken back by."""
 
 
 @dataclass(frozen=True)
 class TermUse:
-    """A term that the graph uses and the edited ontology has no longer, or only as deprecated.
-
-    `rewrite` is a SPARQL update that uses the successor instead, where the ontology names one.
-    """
+    """A term that the graph uses and the edited ontology has no longer, or only as deprecated."""
 
     term: NamedNode
     change: Literal["removed", "deprecated"]
+    is_class: bool
     statements: int
     examples: tuple[Term, ...]
     successor: NamedNode | None = None
-    rewrite: str | None = None
+    said_by: NamedNode | None = None
+    """The property by which the ontology names the successor."""
+
+
+@dataclass(frozen=True)
+class OfferedRewrite:
+    """A term that statements use, the one to use instead, and how many statements change.
+
+    `source` is the IRI of the property by which the ontology names the new term, `GIVEN` or `UNDO`.
+    """
+
+    pair: TermPair
+    source: str
+    statements: int
 
 
 def term_uses(source: TripleSource, before: Schema, after: Schema) -> Iterator[TermUse]:
@@ -44,22 +57,59 @@ def term_uses(source: TripleSource, before: Schema, after: Schema) -> Iterator[T
             now = new.get(iri)
             if now is not None and (old[iri].deprecated or not now.deprecated):
                 continue
-            pattern = (None, RDF.type, iri) if is_class else (None, iri, None)
-            matches = (triple for triple in source.match(*pattern) if triple not in before.triples)
-            examples = tuple(triple.subject for triple in islice(matches, _EXAMPLES))
-            count = len(examples) + sum(1 for _ in matches)
+            found = statements_with(source, TermPair(iri, iri, is_class), before)
+            examples = tuple(triple.subject for triple in islice(found, _EXAMPLES))
+            count = len(examples) + sum(1 for _ in found)
             if count:
-                instead = successor(after, iri) or successor(before, iri, among=after)
+                instead = succession(after, iri) or succession(before, iri, among=after)
+                term, said_by = instead or (None, None)
+                if term is not None and term not in new:
+                    term = said_by = None
                 yield TermUse(
                     iri,
                     "removed" if now is None else "deprecated",
+                    is_class,
                     count,
                     examples,
-                    instead,
-                    None if instead is None else _rewrite(iri, instead, is_class=is_class),
+                    term,
+                    said_by,
                 )
 
 
-def _rewrite(old: NamedNode, new: NamedNode, *, is_class: bool) -> str:
-    one, other = (f"?s a {old}", f"?s a {new}") if is_class else (f"?s {old} ?o", f"?s {new} ?o")
-    return f"DELETE {{ {one} }} INSERT {{ {other} }} WHERE {{ {one} }}"
+def offered_rewrites(
+    source: TripleSource,
+    uses: Iterable[TermUse],
+    given: Mapping[NamedNode, NamedNode],
+    before: Schema,
+    after: Schema,
+) -> Iterator[OfferedRewrite]:
+    """What may be rewritten: the pairs that the client gave, and the successors that the ontology names."""
+    for pair in given_pairs(given, before, after):
+        yield OfferedRewrite(pair, GIVEN, sum(1 for _ in statements_with(source, pair, before)))
+    for use in uses:
+        if use.successor is not None and use.said_by is not None and use.term not in given:
+            pair = TermPair(use.term, use.successor, use.is_class)
+            yield OfferedRewrite(pair, use.said_by.value, use.statements)
+
+
+def given_pairs(given: Mapping[NamedNode, NamedNode], before: Schema, after: Schema) -> Iterator[TermPair]:
+    """The pairs that a client gave. Raises `ValueError` with what is wrong with one."""
+    for old, new in given.items():
+        is_class = new in after.classes
+        known = after.classes if is_class else after.properties
+        was = {*before.classes, *after.classes} if is_class else {*before.properties, *after.properties}
+        if new not in known:
+            raise ValueError(f"{new} is neither a class nor a property of the edited ontology")
+        if known[new].deprecated:
+            raise ValueError(f"{new} is deprecated in the edited ontology")
+        if old not in was:
+            kind = "class" if is_class else "property"
+            raise ValueError(f"{old} is no {kind} of the ontology, before or after the edit, as {new} is")
+        if new in given:
+            raise ValueError(f"{new} is also to be replaced")
+        yield TermPair(old, new, is_class)
+
+
+def statements_with(source: TripleSource, pair: TermPair, before: Schema) -> Iterator[Triple]:
+    """The statements of the graph with the old term of a pair, but for those of the ontology itself."""
+    return (triple for triple in source.match(*pair.pattern) if triple not in before.triples)

@@ -47,23 +47,32 @@ def deprecated_terms(schema: Schema, triple: Triple) -> tuple[Violation, ...]:
     )
 
 
-def successor(schema: Schema, term: NamedNode, *, among: Schema | None = None) -> NamedNode | None:
-    """What a schema says to use instead of a term: dcterms:isReplacedBy, else what it is equivalent to.
+def successor(schema: Schema, term: NamedNode) -> NamedNode | None:
+    """What a schema says to use instead of a term."""
+    found = succession(schema, term)
+    return None if found is None else found[0]
 
-    It is a term of `among` (by default of the same schema) that is not deprecated.
+
+def succession(
+    schema: Schema, term: NamedNode, *, among: Schema | None = None
+) -> tuple[NamedNode, NamedNode] | None:
+    """What a schema says to use instead of a term, and by which property.
+
+    By dcterms:isReplacedBy, else by what it is equivalent to. The successor is a term of `among` (by default
+    of the same schema) that is not deprecated.
     """
     here = among or schema
     stated = sorted((t for t in schema.triples if term in (t.subject, t.object)), key=str)
-    replaced = [t.object for t in stated if t.predicate == REPLACED_BY and t.subject == term]
+    replaced = [(t.object, t.predicate) for t in stated if t.predicate == REPLACED_BY and t.subject == term]
     alike = [
-        t.object if t.subject == term else t.subject
+        (t.object if t.subject == term else t.subject, t.predicate)
         for t in stated
         if t.predicate in (EQUIVALENT_PROPERTY, EQUIVALENT_CLASS)
     ]
-    for one in (*replaced, *alike):
+    for one, said_by in (*replaced, *alike):
         known = (here.classes.get(one) or here.properties.get(one)) if isinstance(one, NamedNode) else None
         if known is not None and known.iri != term and not known.deprecated:
-            return known.iri
+            return known.iri, said_by
     return None
 
 

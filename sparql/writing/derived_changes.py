@@ -67,6 +67,14 @@ class DerivedChanges:
             self._planned = (wanted, self._planned_anew(*wanted))
         return self._planned[1]
 
+    def plan_relations(self, added: frozenset[Triple], removed: frozenset[Triple]) -> Plan:
+        """The same without inferences, for a change after which everything is inferred again."""
+        self._forget_plan()
+        derived = self._derived(added, removed - added)
+        plan = Plan(derived, whole=derived)
+        self._planned = ((added, removed), plan)
+        return plan
+
     def _planned_anew(self, added: frozenset[Triple], removed: frozenset[Triple]) -> Plan:
         if self.inferences is None:
             derived = self._derived(added, removed)

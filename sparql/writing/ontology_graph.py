@@ -1,15 +1,38 @@
 """The graph that holds the ontology, and what follows from changes of its axioms."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from pyoxigraph import Quad, RdfFormat, Triple, serialize
 
 from sparql.inference.materialized import COMPLETE, STALE, mark
 from sparql.model.errors import InferenceTooLarge
 from sparql.model.support import is_supported, only_asserted, quad_of
-from sparql.model.vocabulary import ASSERTED, DEFAULT, ONTOLOGY
+from sparql.model.vocabulary import ASSERTED, DEFAULT, INFERRED, ONTOLOGY
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.derived_changes import DerivedChanges
+
+
+@dataclass(frozen=True)
+class Substitution:
+    """What the commit of an ontology changes in statements, in quads of all graphs; nothing of it is judged.
+
+    `statements` are how many it changes.
+    """
+
+    additions: tuple[Quad, ...] = ()
+    removals: tuple[Quad, ...] = ()
+    statements: int = 0
+
+    @property
+    def put(self) -> frozenset[Triple]:
+        """The triples that it adds to the default graph."""
+        return frozenset(quad.triple for quad in self.additions if quad.graph_name == DEFAULT)
+
+    @property
+    def taken(self) -> frozenset[Triple]:
+        """The triples that it removes from the default graph."""
+        return frozenset(quad.triple for quad in self.removals if quad.graph_name == DEFAULT)
 
 
 class OntologyGraph:
@@ -19,15 +42,19 @@ class OntologyGraph:
         self._derived = derived_changes
 
     def replace(
-        self, triples: Collection[Triple], record: Collection[Quad]
+        self, triples: Collection[Triple], record: Collection[Quad], swap: Substitution
     ) -> tuple[int, list[Quad], list[Quad]] | None:
-        """Commit exactly these triples, with a record; the revision, the additions and the removals."""
-        if not record and self._holds(triples):
+        """Commit exactly these triples, with a record and what changes in statements.
+
+        Returns the revision, the additions and the removals.
+        """
+        extra = (*record, *swap.additions, *swap.removals)
+        if not extra and self._holds(triples):
             return None
         stored = {quad.triple for quad in self._derived.store.match_quads(None, None, None, ONTOLOGY)}
         new = set(triples)
         added, removed = new - stored, stored - new
-        if not added and not removed and not record:
+        if not added and not removed and not extra:
             return None
         self._derived.store.prefetch([*added, *removed])
         orphans = [t for t in removed if not is_supported(self._derived.view, t, besides=ONTOLOGY)]
@@ -36,11 +63,16 @@ class OntologyGraph:
             quad_of(t, ASSERTED) for t in added if only_asserted(self._derived.view, t, self._derived.origins)
         ]
         additions += [quad_of(t, DEFAULT) for t in added]
+        additions += swap.additions
         removals = [quad_of(t, ONTOLOGY) for t in removed] + [quad_of(t, DEFAULT) for t in orphans]
-        if self._derived.inferences is not None or mark(self._derived.store) is not None:
-            inferred_added, inferred_removed = self._follow_ontology(frozenset(added), frozenset(orphans))
-            additions += inferred_added
-            removals = [quad for quad in (*removals, *inferred_removed) if quad not in {*additions}]
+        removals += swap.removals
+        inferring = self._derived.inferences is not None or mark(self._derived.store) is not None
+        if inferring or swap.put or swap.taken:
+            followed_added, followed_removed = self._follow(frozenset(added), frozenset(orphans), swap)
+            additions += followed_added
+            removals += followed_removed
+        kept = {*additions}
+        removals = [quad for quad in removals if quad not in kept]
         revision = self._derived.store.commit([*additions, *record], removals, origin="ontology")
         self._derived.keep()
         return revision, additions, removals
@@ -56,19 +88,26 @@ class OntologyGraph:
         assert new is not None
         return {*stored.split(b"\n")} == {*new.split(b"\n")}
 
-    def _follow_ontology(
-        self, added: frozenset[Triple], orphans: frozenset[Triple]
+    def _follow(
+        self, added: frozenset[Triple], orphans: frozenset[Triple], swap: Substitution
     ) -> tuple[list[Quad], list[Quad]]:
-        """The quads to add and remove with the inferences from a changed ontology.
+        """The quads to add and remove with what follows from a changed ontology and changed statements.
 
-        If too much follows to work it out while others wait, or inference is off, the inferences are marked
-        as stale.
+        If too much is inferred to work it out while others wait, or inference is off, the inferences are
+        marked as stale; relations of geometries are always worked out.
         """
-        self._derived.leaving = frozenset()
-        try:
-            if self._derived.inferences is not None and self._derived.inferences.complete:
-                new = frozenset(t for t in added if not self._derived.is_stated(t))
-                return self._derived.followed(self._derived.plan(new, orphans), stated=frozenset())
-        except InferenceTooLarge:
-            self._derived.forget()
-        return [STALE], [COMPLETE]
+        derived = self._derived
+        derived.leaving = swap.taken
+        new = frozenset(t for t in (*added, *swap.put) if not derived.is_stated(t))
+        gone = orphans | swap.taken
+        if derived.inferences is not None and derived.inferences.complete:
+            try:
+                return derived.followed(derived.plan(new, gone), stated=swap.put)
+            except InferenceTooLarge:
+                derived.forget()
+        additions, removals = derived.followed(derived.plan_relations(swap.put, swap.taken), stated=swap.put)
+        # What is stated now is no longer only inferred, or it would be removed with the inferences.
+        removals += [q for t in swap.put if derived.view.contains(q := quad_of(t, INFERRED))]
+        if derived.inferences is None and mark(derived.store) is None:
+            return additions, removals
+        return [*additions, STALE], [*removals, COMPLETE]

@@ -27,7 +27,7 @@ from sparql.writing.concurrent_changes import ConcurrentChanges
 from sparql.writing.derived_changes import DerivedChanges
 from sparql.writing.group import Group, Outcome
 from sparql.writing.judged_commit import JudgedCommits
-from sparql.writing.ontology_graph import OntologyGraph
+from sparql.writing.ontology_graph import OntologyGraph, Substitution
 from sparql.writing.rederivation import Rederivation
 
 Result = TypeVar("Result")
@@ -418,17 +418,20 @@ class Writer:
         *,
         record: Callable[[int], Collection[Quad]] = lambda revision: (),
         then: Callable[[], None] = lambda: None,
+        substitute: Callable[[], Substitution] = Substitution,
     ) -> int | None:
         """Make the ontology graph hold exactly these triples; the new revision, or None if it already does.
 
-        `record` makes system quads for the same commit from its future revision. `then` is called before any
-        other write: so the next change is judged by the new ontology and shapes.
+        `record` makes system quads for the same commit from its future revision, and `substitute` what
+        changes in statements with it. `then` is called before any other write: so the next change is judged
+        by the new ontology and shapes.
         """
         with self._lock:
             self._refuse_if_closed()
             self._apply_late_commit()
             with self._store.remember_reads():
-                replaced = self._ontology.replace(triples, record(self._store.revision() + 1))
+                record_quads = record(self._store.revision() + 1)
+                replaced = self._ontology.replace(triples, record_quads, substitute())
             if replaced is not None:
                 self._notify(replaced[1], replaced[2])
             then()

@@ -169,11 +169,12 @@ class Neighborhood extends LitElement {
 
   protected override render(): unknown {
     const tab = (list: boolean, words: string): TemplateResult => html`<button aria-pressed=${this.asList === list ? "true" : "false"} @click=${() => ((this.asList = list), this.requestUpdate())}>${words}</button>`;
+    const isAlone = !this.edges.length && this.left.has(this.iri);
     return html`<div class="card"><header><h2>Related to</h2><span class="small faint">${this.edges.length} ${this.edges.length === 1 ? "statement" : "statements"}</span>
-        <span class="seg push" role="group" aria-label="View">${tab(false, "As a picture")}${tab(true, "As a list")}</span></header>
+        ${isAlone ? nothing : html`<span class="seg push" role="group" aria-label="View">${tab(false, "As a picture")}${tab(true, "As a list")}</span>`}</header>
       ${this.problem ? html`<p class="empty" role="alert">${this.problem}</p>` : nothing}
-      ${!this.edges.length && this.grown.size ? html`<p class="empty">Nothing else is related to it.</p>` : this.asList ? this.list() : html`<div class="network" role="img" aria-label=${`Picture of ${this.edges.length} statements around ${nameOf(this.iri)}. “As a list” says the same.`}></div>`}
-      <div class="row ruled small" aria-live="polite">${this.about()}</div></div>`;
+      ${isAlone ? html`<p class="empty">Nothing else is related to it.</p>` : this.asList ? this.list() : html`<div class="network" role="img" aria-label=${`Picture of ${this.edges.length} statements around ${nameOf(this.iri)}. “As a list” says the same.`}></div>`}
+      ${isAlone ? nothing : html`<div class="row ruled small" aria-live="polite">${this.about()}</div>`}</div>`;
   }
 
   private about(): TemplateResult {

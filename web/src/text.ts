@@ -261,9 +261,9 @@ class TextScreen extends Screen {
   private earlier(): TemplateResult | typeof nothing {
     if (!this.texts.length) return nothing;
     return html`<section class="card"><header><h2>Texts in the graph</h2></header><div class="wide-table" tabindex="0" role="region" aria-label="Texts in the graph"><table class="list">
-      <thead><tr><th>Text</th><th class="right">Characters</th><th class="right">Statements</th><th class="right">Waiting</th></tr></thead>
+      <thead><tr><th>Text</th><th class="right wide">Characters</th><th class="right">Statements</th><th class="right">Waiting</th></tr></thead>
       <tbody>${this.texts.map(
-        (one) => html`<tr><td><a href=${`#/text/${one.id}`}>${one.source ?? one.id}</a></td><td class="right">${one.characters}</td><td class="right">${one.statements}</td>
+        (one) => html`<tr><td><a href=${`#/text/${one.id}`}>${one.source ?? one.id}</a></td><td class="right wide">${one.characters.toLocaleString("en")}</td><td class="right">${one.statements}</td>
           <td class="right">${one.open ? html`<a href=${`#/review?document=${one.id}`}>${one.open}</a>` : "0"}</td></tr>`,
       )}</tbody></table></div></section>`;
   }
@@ -353,15 +353,17 @@ class TextScreen extends Screen {
     const evidence = this.focused?.statement.evidence;
     const about = this.aboutEach(outcome, points.length);
     const isLinked = (at: number): boolean => !!evidence && at >= evidence.start && at < evidence.end;
-    const pieces: { text: string; kind: Kind | undefined; linked: boolean; about: Shown | undefined }[] = [];
+    const pieces: { kind: Kind | undefined; linked: boolean; parts: { text: string; about: Shown | undefined }[] }[] = [];
     points.forEach((point, at) => {
       const last = pieces.at(-1);
-      if (last && last.kind === kinds[at] && last.linked === isLinked(at) && last.about?.statement === about[at]?.statement) last.text += point;
-      else pieces.push({ text: point, kind: kinds[at], linked: isLinked(at), about: about[at] });
+      const part = { text: point, about: about[at] };
+      if (!last || last.kind !== kinds[at] || last.linked !== isLinked(at)) pieces.push({ kind: kinds[at], linked: isLinked(at), parts: [part] });
+      else if (last.parts.at(-1)!.about?.statement === part.about?.statement) last.parts.at(-1)!.text += point;
+      else last.parts.push(part);
     });
     const one = (piece: (typeof pieces)[number]): TemplateResult => {
-      const words = piece.kind ? html`<mark class="k-${piece.kind}">${piece.text}</mark>` : html`${piece.text}`;
-      return piece.about ? html`<span @mouseenter=${() => this.focusOn(piece.about!)}>${words}</span>` : words;
+      const words = piece.parts.map(({ text, about }) => (about ? html`<span @mouseenter=${() => this.focusOn(about)}>${text}</span>` : html`${text}`));
+      return piece.kind ? html`<mark class="k-${piece.kind}">${words}</mark>` : html`${words}`;
     };
     const linked = pieces.filter((piece) => piece.linked);
     const first = pieces.findIndex((piece) => piece.linked);

@@ -644,13 +644,14 @@ class ReviewItem(BaseModel):
 
 class ReviewItems(BaseModel):
     """
-    A page of review items, the newest first.
+    A page of review items, the newest first; `notes` says what is odd about the filter.
     """
 
     total: int
     offset: int
     limit: int
     items: list[ReadReviewItem]
+    notes: list[str]
 
 
 class ShownReviewItem(BaseModel):

@@ -39,7 +39,7 @@ _ENDS: Final = (
     | PREPOSITIONS
     | AUXILIARIES
     | _TURNS
-    | {"he", "she", "it", "they", "we", "i", "you", "who", "which"}
+    | {"he", "she", "it", "they", "we", "i", "you", "who", "which", "that"}
 )
 _AFTER_REGION: Final = AUXILIARIES | {"on", "opened", "that", "which", "with", "and", "by", "since", "so"}
 _LONGEST_HEAD: Final = 5

@@ -38,6 +38,7 @@ from extractors.english.wording.subjects import (
 )
 from extractors.english.wording.topics import Topics, complemented, opening_noun
 from extractors.english.wording.units import (
+    AUXILIARIES,
     PREPOSITIONS,
     Kind,
     Unit,
@@ -220,6 +221,8 @@ class Wording:
             opened = max((n for n, unit in enumerate(units) if unit.text == "("), default=0)
             if opened and units[opened - 1].kind is Kind.NAME:
                 return False
+        if [unit.text for unit in units[:1]] == ["this"] and units[1].text in AUXILIARIES | {"came"}:
+            return False  # "This came to be called the Elm Affair": what happened, no thing
         topics = list(self._topics.recent(sentence))
         noun = opening_noun(units) if any(unit.text in ("the", "this") for unit in units[:2]) else ()
         described = (self._topics.described(sentence, " ".join(noun[:n])) for n in range(len(noun), 0, -1))

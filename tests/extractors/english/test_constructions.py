@@ -95,6 +95,11 @@ NOT_SAID = [
         ("Elm School", "located in", "Norton"),
     ),
     ("Elm Hall is a building in Norton that was completed in 1793.", ("Norton", "completed", "1793")),
+    ("Elm Hall turned to gold. This came to be called the Ash Touch.", ("Elm Hall", "nickname", "Ash Touch")),
+    (
+        "Elm School was founded by Jo Reed and teachers that helped merge the Ash Institute with it.",
+        ("Elm School", "founded by", "Ash Institute"),
+    ),
     ("Norton has a hall. Ground was broken in 2006.", ("Ground", "construction started", "2006")),
     ("Stone, Reed & Oak built halls in the Gothic style.", ("Stone", "architectural style", "Gothic")),
     (

@@ -68,3 +68,10 @@ def test_a_picture_is_taller_than_wide_so_that_its_names_do_not_cross(watched: W
     )
     assert tall > 0
     assert wide <= tall
+
+
+def test_a_thing_that_nothing_is_related_to_has_no_picture(watched: Watched) -> None:
+    page = watched.open(f"#/explore?iri={quote(ID + 'folly', safe='')}")
+    card = page.locator("ukg-neighborhood")
+    expect(card).to_contain_text("Nothing else is related to it.")
+    expect(card.get_by_role("button")).to_have_count(0)

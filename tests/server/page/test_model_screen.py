@@ -35,6 +35,15 @@ def test_a_kind_leads_to_its_section_in_the_documentation_of_its_ontology(watche
     assert 'id="Museum"' in answer.text
 
 
+def test_on_a_phone_a_chosen_kind_takes_the_place_of_the_tree(watched: Watched) -> None:
+    watched.page.set_viewport_size({"width": 390, "height": 844})
+    page = watched.open(f"#/model?class={quote(URBAN + 'Museum', safe='')}")
+    expect(page.locator("h1.upper")).to_be_in_viewport()
+    expect(page.locator(".tree")).to_be_hidden()
+    page.get_by_role("link", name="All kinds").click()
+    expect(page.locator(".tree")).to_be_visible()
+
+
 def test_a_change_of_the_ontology_is_tried_and_put_in_force(browser: Browser, tmp_path: Path) -> None:
     ignored = shutil.ignore_patterns("*.py", "__pycache__", "checks")
     shutil.copytree(ROOT / "ontology", tmp_path / "ontology", ignore=ignored)

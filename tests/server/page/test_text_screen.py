@@ -67,6 +67,8 @@ def test_the_text_about_columbia_is_read_and_its_words_and_statements_are_linked
     other = page.locator(".items li:not([aria-current])", has_text="Manhattan").first
     other.hover()
     expect(row).not_to_have_attribute("aria-current", "true")
+    # A name stays one mark, however many statements rest on its words.
+    expect(page.locator(".quote mark", has_text="Columbia").first).to_have_text("Columbia University")
     page.locator(".quote span:not(:has(span))", has_text="1754").hover()
     expect(row).to_have_attribute("aria-current", "true")
 

@@ -16,7 +16,7 @@ from server.cli.app import command_line
 def test_training_without_pytorch_says_what_to_install(tmp_path: Path) -> None:
     result = CliRunner().invoke(command_line(), ["train", "--out", str(tmp_path / "run")])
     assert isinstance(result.exception, TrainingDataError)
-    assert "urbankg[research]" in str(result.exception)
+    assert "WHEEL[research]" in str(result.exception)
     assert not (tmp_path / "run").exists()
 
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from pyoxigraph import NamedNode
 
-from server.rules.rule_registry import Kind
+from server.rules.edit import Kind
 from server.runtime.context import Services
 from server.runtime.wiring import build
 from sparql.model.store_errors import StoreUnwritable
@@ -27,14 +27,14 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from server.runtime.wiring import build
-from server.rules.rule_registry import Edit, Kind
+from server.rules.edit import Edit, Kind
 from tests.support.workshop import settings_in
 
 services = build(settings_in(Path(sys.argv[1])))
 services.startup.start()
 services.startup.started.result()
 services.rule_registry.effects = None
-services.rule_registry.put_in_force = lambda rules: os.kill(os.getpid(), signal.SIGKILL)
+services.rule_registry.put_in_force = lambda rules, swap: os.kill(os.getpid(), signal.SIGKILL)
 kind, name, content = Kind(sys.argv[2]), sys.argv[3], Path(sys.argv[4]).read_bytes()
 services.rule_registry.apply(Edit.of(kind, name, content))
 """
@@ -123,8 +123,8 @@ async def test_what_follows_from_new_rules_is_tried_again_when_the_store_fails_a
     assert (await update(shop_client, "INSERT DATA { :a a :Park ; :name 'Riverside' }")).is_success
     put_in_force = shop.rule_registry.put_in_force
 
-    def then_fail(rules: Any) -> None:
-        put_in_force(rules)
+    def then_fail(rules: Any, substitute: Any) -> None:
+        put_in_force(rules, substitute)
         failing.times = 1
 
     monkeypatch.setattr(shop.rule_registry, "put_in_force", then_fail)

@@ -5,30 +5,39 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
-from pyoxigraph import RdfFormat
+from pyoxigraph import NamedNode, RdfFormat
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ontology.catalog import CATALOG
-from server.errors import MalformedBody
+from server.errors import InvalidBody, MalformedBody
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_body, read_json
 from server.http.page_parameters import Needed
 from server.message import Message
 from server.rules.checking import Reasoner, examine, reasoned
+from server.rules.edit import Edit, Kind, SwitchOutcome
 from server.rules.edit_guard import check_shallow
 from server.rules.rule_effects import impact_json
-from server.rules.rule_registry import Edit, Kind, RuleRegistry, SwitchOutcome
+from server.rules.rule_registry import RuleRegistry
 from server.rules.ruleset import Ruleset, turtle
 from server.rules.shape_examples import examples_of
 from server.runtime.context import Services
 from sparql.protocol.conditions import COMPRESSED
 from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.protocol.negotiation import choose
+from sparql.provenance.term_rewrites import LEAVE, Rewriting
 
 _DryRun = Annotated[
     str, Query(alias="dry-run", description="`true`: only say what would follow; nothing is changed.")
+]
+_Rewrite = Annotated[
+    str,
+    Query(
+        description="`true`: statements with a term which the edit removes or deprecates use its "
+        "successor instead, in the same commit."
+    ),
 ]
 _TYPES = {".ttl": "text/turtle", ".nt": "application/n-triples", ".xml": "application/xml"}
 
@@ -45,6 +54,16 @@ class EditMessage(Message):
             {name: None if text is None else text.encode() for name, text in self.ontology.items()},
             {name: None if text is None else text.encode() for name, text in self.shapes.items()},
         )
+
+
+class RulesMessage(EditMessage):
+    """The same, with old and new IRIs of terms; they take precedence over successors in the ontology."""
+
+    rewrites: dict[str, str] = Field(default_factory=dict)
+
+    def given(self) -> dict[NamedNode, NamedNode]:
+        """The old and new terms. Raises `InvalidBody`."""
+        return {_iri(old, old): _iri(old, new) for old, new in self.rewrites.items()}
 
 
 def router(services: Services, *needs: Needed) -> APIRouter:
@@ -88,6 +107,22 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         text = await run_in_threadpool(_shapes, rule_registry.current, format_.engine, wanted)
         return Response(text, headers={"Content-Type": format_.content_type, "Vary": "Accept"})
 
+    @routes.post("/rules", dependencies=admin, openapi_extra=body_schema(RulesMessage))
+    async def post_rules(
+        request: Request, dry_run: _DryRun = "false", rewrite: _Rewrite = "false"
+    ) -> dict[str, Any]:
+        """Put an edit of several files in force as one; with `dry-run=true` only say what would follow."""
+        message = await read_json(request, RulesMessage, limit)
+        asked = Rewriting(_flag("rewrite", rewrite), message.given())
+        if asked.given and not asked.wanted:
+            raise InvalidBody([("rewrites", "goes with the parameter rewrite=true, which carries it out")])
+        edit = await run_in_threadpool(_guarded, message.edit())
+        if not edit.files:
+            raise InvalidBody([("body", "give at least one file, as a member of 'ontology' or 'shapes'")])
+        if _flag("dry-run", dry_run):
+            return await run_in_threadpool(_would, rule_registry, edit, asked)
+        return switched_json(await run_in_threadpool(lambda: rule_registry.apply(edit, asked=asked)))
+
     @routes.post("/check", dependencies=admin, openapi_extra=body_schema(EditMessage))
     async def post_check(request: Request, reason: Reasoner = Reasoner.NONE) -> dict[str, Any]:
         """What the check says of the files in force with these edits; nothing is changed."""
@@ -120,18 +155,24 @@ def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -
         headers = {"ETag": f'"{rule_registry.digest(kind, file)}"'}
         return Response(content, media_type=_media_type(file), headers=headers)
 
-    async def put_file(request: Request, file: str, dry_run: _DryRun = "false") -> Response:
+    async def put_file(
+        request: Request, file: str, dry_run: _DryRun = "false", rewrite: _Rewrite = "false"
+    ) -> Response:
         """Put a file in force, once it is checked; with `dry-run=true` only say what would follow."""
         content = await read_body(request, services.settings.max_update_chars)
+        asked = Rewriting(_flag("rewrite", rewrite))
         if _flag("dry-run", dry_run):
-            return await _dry_run(rule_registry, kind, file, content)
-        return await _edit(request, rule_registry, kind, file, content)
+            return await _dry_run(rule_registry, kind, file, content, asked)
+        return await _edit(request, rule_registry, kind, file, content, asked)
 
-    async def delete_file(request: Request, file: str, dry_run: _DryRun = "false") -> Response:
+    async def delete_file(
+        request: Request, file: str, dry_run: _DryRun = "false", rewrite: _Rewrite = "false"
+    ) -> Response:
         """Take a file out; with `dry-run=true` only say what would follow."""
+        asked = Rewriting(_flag("rewrite", rewrite))
         if _flag("dry-run", dry_run):
-            return await _dry_run(rule_registry, kind, file, None)
-        return await _edit(request, rule_registry, kind, file, None)
+            return await _dry_run(rule_registry, kind, file, None, asked)
+        return await _edit(request, rule_registry, kind, file, None, asked)
 
     routes.add_api_route(path, get_file, methods=["GET"], dependencies=read, response_class=Response)
     routes.add_api_route(path, put_file, methods=["PUT"], dependencies=admin, openapi_extra=body)
@@ -139,20 +180,27 @@ def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -
 
 
 async def _edit(
-    request: Request, rule_registry: RuleRegistry, kind: Kind, name: str, content: bytes | None
+    request: Request,
+    rule_registry: RuleRegistry,
+    kind: Kind,
+    name: str,
+    content: bytes | None,
+    asked: Rewriting,
 ) -> Response:
     edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
     tag = request.headers.get("if-match")
     digest = str(tag).strip().removeprefix("W/").strip('"').removesuffix(COMPRESSED)
     expected = {} if tag in (None, "*") else {(kind, name): digest}
     is_new = rule_registry.digest(kind, name) is None and name != CATALOG
-    switched = await run_in_threadpool(lambda: rule_registry.apply(edit, expected=expected))
+    switched = await run_in_threadpool(lambda: rule_registry.apply(edit, expected=expected, asked=asked))
     return JSONResponse(switched_json(switched), 201 if is_new and content is not None else 200)
 
 
-async def _dry_run(rule_registry: RuleRegistry, kind: Kind, name: str, content: bytes | None) -> Response:
+async def _dry_run(
+    rule_registry: RuleRegistry, kind: Kind, name: str, content: bytes | None, asked: Rewriting
+) -> Response:
     edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
-    return JSONResponse(await run_in_threadpool(_would, rule_registry, edit))
+    return JSONResponse(await run_in_threadpool(_would, rule_registry, edit, asked))
 
 
 def _media_type(file: str) -> str:
@@ -172,21 +220,30 @@ def switched_json(switched: SwitchOutcome) -> dict[str, Any]:
         "switched": switched.changed,
         "rules": _versions(switched.rules),
         "before": _versions(switched.before),
+        "rewritten": switched.rewritten,
         "check": switched.report.as_json(),
         "impact": None if switched.impact is None else impact_json(switched.impact),
     }
 
 
-def _would(rule_registry: RuleRegistry, edit: Edit) -> dict[str, Any]:
+def _would(rule_registry: RuleRegistry, edit: Edit, asked: Rewriting = LEAVE) -> dict[str, Any]:
     """The same of an edit that is not carried out."""
-    candidate, impact = rule_registry.would(edit)
+    candidate, impact = rule_registry.would(edit, asked)
     return {
         "switched": False,
         "rules": _versions(candidate.rules),
         "before": _versions(rule_registry.current),
+        "rewritten": 0,
         "check": candidate.report.as_json(),
         "impact": None if impact is None else impact_json(impact),
     }
+
+
+def _iri(place: str, text: str) -> NamedNode:
+    try:
+        return NamedNode(text)
+    except ValueError as error:
+        raise InvalidBody([(f"rewrites.{place}", f"'{text}' is not an absolute IRI")]) from error
 
 
 def _versions(rules: Ruleset) -> dict[str, Any]:

@@ -420,6 +420,43 @@ async def test_items_are_filtered_by_severity_component_source_class_and_confide
     assert len((await client.post("/review/decisions", json=body)).json()["items"]) == 4
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "near"),
+    [
+        ("component", "MinCuont", "MinCountConstraintComponent"),
+        ("component", "UnknwonTerm", "UnknownTerm"),
+        ("component", "x", "/review/facets"),
+        ("class", URBAN + "Musem", URBAN + "Museum"),
+        ("predicate", URBAN + "locatedin", URBAN + "locatedIn"),
+        ("source", "a lst", "a list"),
+        ("shape", "https://w3id.org/urbankg/shapes/urban#NamdThing", "shapes/urban#NamedThing"),
+        ("document", "nothing", "there is no document"),
+        ("entity", "http://example.org/nobody", "there is no entity"),
+        ("group", "0123", "there is no group"),
+    ],
+)
+async def test_a_value_of_a_filter_that_nothing_has_is_refused_with_the_nearest(
+    client: httpx.AsyncClient, name: str, value: str, near: str
+):
+    await warned(client, 2)
+    for path in ("/review", "/review/facets", "/review/groups", "/review/export"):
+        answer = await client.get(path, params={name: value})
+        assert answer.status_code == 422, path
+        assert near.casefold() in answer.json()["errors"][0]["message"].casefold()
+    body = {"decision": "reject", "filter": {name: value}, "reason": "none", "expect": 2}
+    assert (await client.post("/review/decisions", json=body)).status_code == 422
+    assert (await client.get("/review")).json()["total"] == 2
+
+
+async def test_a_person_without_items_gets_none_and_a_note(client: httpx.AsyncClient):
+    items = await warned(client, 2)
+    await client.post("/review/assignments", json={"assignee": "Ada", "items": [items[0]["id"]]})
+    assert (await client.get("/review", params={"assignee": "Ada"})).json()["notes"] == []
+    other = (await client.get("/review", params={"assignee": "Adda"})).json()
+    assert other["total"] == 0
+    assert other["notes"] == ["No item is assigned to 'Adda'. Did you mean 'Ada'?"]
+
+
 async def test_items_are_assigned_and_commented(client: httpx.AsyncClient):
     items = await warned(client, 3)
     mine = {"assignee": "Ada", "items": [items[0]["id"], items[1]["id"]]}
@@ -571,7 +608,7 @@ async def test_refusals_of_one_cause_are_one_group(client: httpx.AsyncClient, mo
     assert groups[1]["example"] == item["violations"][0]["message"]
     chosen = (await client.get("/review", params={"group": groups[1]["group"]})).json()["items"]
     assert [one["id"] for one in chosen] == [item["id"]]
-    assert (await client.get("/review", params={"group": "unknown"})).json()["total"] == 0
+    assert (await client.get("/review", params={"group": "unknown"})).status_code == 422
 
 
 async def test_the_queue_is_filtered_and_paged(client: httpx.AsyncClient, model: RecordedModel):
@@ -587,9 +624,8 @@ async def test_the_queue_is_filtered_and_paged(client: httpx.AsyncClient, model:
         {"status": "any"},
     ]
     misses = [
-        {"shape": URBAN + "x"},
-        {"document": "nothing"},
-        {"predicate": URBAN + "x"},
+        {"predicate": URBAN + "opened", "text": "Vienna"},
+        {"predicate": URBAN + "hasFunction"},
         {"text": "Vienna"},
         {"status": "accepted"},
     ]
@@ -597,6 +633,8 @@ async def test_the_queue_is_filtered_and_paged(client: httpx.AsyncClient, model:
         assert (await client.get("/review", params=parameters)).json()["total"] == 1, parameters
     for parameters in misses:
         assert (await client.get("/review", params=parameters)).json()["total"] == 0, parameters
+    for unknown in ({"shape": URBAN + "x"}, {"document": "nothing"}, {"predicate": URBAN + "x"}):
+        assert (await client.get("/review", params=unknown)).status_code == 422, unknown
     assert (await client.get("/review", params={"offset": 1})).json()["items"] == []
     assert (await client.get("/review", params={"shape": "no iri"})).status_code == 422
 
