@@ -94,6 +94,7 @@ class RuleEffects:
         Raises `DryRunExceeded`, and the errors of a canceled run.
         """
         queue = _open_items(self._review)
+        after.gate.languages = before.gate.languages
         return self._dry_runs.measure(run, self._store, before, after, queue, rewriting)
 
     def carry_out(self, rules: Ruleset, impact: Impact) -> None:
