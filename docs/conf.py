@@ -12,7 +12,7 @@ _ROOT = Path(__file__).parent.parent
 _ORDER = {
     "Start": ("README", "docs/start", "docs/compared", "docs/limits"),
     "Apps": ("docs/apps", "docs/geosparql", "docs/clients", "clients/python/README"),
-    "Ontology engineers": ("docs/ontology-engineers",),
+    "Ontology engineers": ("docs/ontology-engineers", "docs/stewards"),
     "Operators": (
         "docs/operators",
         "docs/deploy",
@@ -43,6 +43,12 @@ _ORDER = {
     ),
 }
 """The pages by reader, in the order of the side bar."""
+_LISTED = {page for pages in _ORDER.values() for page in pages}
+_OTHERS = tuple(
+    sorted({f"docs/{path.stem}" for path in Path(__file__).parent.glob("*.md")} - _LISTED - {"docs/index"})
+)
+if _OTHERS:
+    _ORDER["More"] = _OTHERS
 _REDIRECT = (
     '<!doctype html><meta http-equiv="refresh" content="0; url=docs/index.html"><title>UrbanKG</title>\n'
 )

@@ -13,8 +13,6 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _DROPPED_FIRST = frozenset({"a", "an", "the"})
 _VOWELS = frozenset("aeiouy")
 _BRITISH = re.compile(r"([a-z]{3,}[^aeiou])is(e|ed|es|er|ers|ing|ation)$")
-_OTHER_VERBS = {"found": "find"}
-"""Words that look like a form of another verb: what was found was not founded."""
 _IRREGULAR = {"men": "man", "women": "woman", "children": "child", "buses": "bus", "campuses": "campus"}
 
 
@@ -77,9 +75,6 @@ def stem(word: str) -> str:
     dictionary separates.
     """
     word = singular(word)
-    word = _OTHER_VERBS.get(word, word)
-    if word in _OTHER_VERBS.values():
-        return word
     word = _BRITISH.sub(r"\1iz\2", word)
     for ending in ("ings", "ing", "ers", "ed", "er", "or", "ion", "ment"):
         rest = word.removesuffix(ending)

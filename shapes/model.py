@@ -79,14 +79,28 @@ class TargetedShape:
 
 
 def targeted_shapes(graph: rdflib.Graph) -> tuple[TargetedShape, ...]:
-    """All active shapes that have targets, in stable order. Raises `ShapeMalformed`."""
+    """All active shapes that have targets, in stable order. Raises `ShapeMalformed`, the first of all."""
+    found = []
+    for one in read_shapes(graph):
+        if isinstance(one, ShapeMalformed):
+            raise one
+        found.append(one)
+    return tuple(found)
+
+
+def read_shapes(graph: rdflib.Graph) -> Iterator[TargetedShape | ShapeMalformed]:
+    """The same, with the error in the place of each shape that cannot be run."""
     nodes = {node for predicate in TARGETS for node in graph.subjects(predicate, None)}
     implicit = classes_of(graph)
     for kind in (SH.NodeShape, SH.PropertyShape):
         nodes |= implicit.intersection(graph.subjects(RDF.type, kind))
     active = [node for node in nodes if not is_deactivated(graph, node)]
     components = custom_components(graph)
-    return tuple(_targeted(graph, node, node in implicit, components) for node in sorted(active, key=str))
+    for node in sorted(active, key=str):
+        try:
+            yield _targeted(graph, node, node in implicit, components)
+        except ShapeMalformed as error:
+            yield error
 
 
 def classes_of(graph: rdflib.Graph) -> frozenset[rdflib.term.Node]:

@@ -13,10 +13,11 @@ from shapes.gate.gate import ShapesGate
 from shapes.gate.plan_cache import PlanCache
 from shapes.generation import Generation
 from shapes.loading import ShapesFiles
+from shapes.model import read_shapes
 from shapes.terms import to_rdflib
 from sparql.model.geometry_terms import states_geometry
 
-__all__ = ["gate_of", "with_generated"]
+__all__ = ["gate_of", "malformed", "with_generated"]
 
 
 def with_generated(files: ShapesFiles, schema: Schema, mode: Generation) -> ShapesFiles:
@@ -49,6 +50,20 @@ def gate_of(files: ShapesFiles, plan: PlanCache | None = None) -> ShapesGate:
     except ShapeMalformed as error:
         path, line = _place(files, error.shape)
         raise ShapeMalformed(error.shape, error.reason, path=path, line=line) from error
+
+
+def malformed(files: ShapesFiles) -> list[ShapeMalformed]:
+    """All shapes that cannot be run, with file and line, whatever else is ill-formed in the files."""
+    # Imported here: only a check of ill-formed files needs it.
+    from shapes.authoring.linting import well_formed
+
+    graph = well_formed(files.graph)
+    found = [one for one in read_shapes(graph) if isinstance(one, ShapeMalformed)]
+    places = [_place(files, one.shape) for one in found]
+    return [
+        ShapeMalformed(one.shape, one.reason, path=path, line=line)
+        for one, (path, line) in zip(found, places, strict=True)
+    ]
 
 
 def _place(files: ShapesFiles, shape: str) -> tuple[Path | None, int | None]:

@@ -6,12 +6,13 @@ import json
 import resource
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from threading import Event
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -131,13 +132,13 @@ def dump(
     parameters = {"format": chosen.name, **({} if graph is None else {"graph": graph})}
 
     def through_server(server: RunningServer) -> int:
-        with _output(file) as output:
+        with _writing(file), _output(file) as output:
             server.download("/dump", parameters, output)
         return 0
 
     def here(store: EmbeddedStore) -> int:
         check_graph(store, name)
-        with _output(file) as output:
+        with _writing(file), _output(file) as output:
             write_dump(store.graph, output, chosen, name)
         return 0
 
@@ -153,14 +154,17 @@ def backup(
     """Write a consistent backup of the graph and everything beside it, also for a running server."""
     settings = settings_of(context, data=data, config=config).settings
 
-    def here(store: EmbeddedStore) -> int:
-        return _print_backup(back_up(store, Writer(store), folder).json())
+    def through_server(server: RunningServer) -> int:
+        with stderr.status(f"the server at {server.url} backs up"):
+            written = server.post("/backup", {"folder": str(folder.resolve())}, timeout=None)
+        return _print_backup(written)
 
-    on_store(
-        settings,
-        lambda server: _print_backup(server.post("/backup", {"folder": str(folder.resolve())}, timeout=None)),
-        here,
-    )
+    def here(store: EmbeddedStore) -> int:
+        with stderr.status("backing up"):
+            written = back_up(store, Writer(store), folder).json()
+        return _print_backup(written)
+
+    on_store(settings, through_server, here)
 
 
 def restore_command(
@@ -171,7 +175,8 @@ def restore_command(
 ) -> None:
     """Restore a backup into the data folder, which must be empty or new."""
     settings = settings_of(context, data=data, config=config).settings
-    restored = restore(folder, settings.data)
+    with stderr.status("restoring"):
+        restored = restore(folder, settings.data)
     stderr.print(f"{settings.data}: revision {restored.revision}, as backed up at {restored.taken_at}")
 
 
@@ -290,6 +295,11 @@ def _dump_format(name: str | None, file: Path | None) -> Format:
     suffix = plain.suffix.lstrip(".").lower()
     by_suffix = next((one for one in GRAPH_FORMATS if suffix and one.answers_to(suffix)), None)
     return by_suffix or BY_NAME["nquads"]
+
+
+def _writing(file: Path | None) -> AbstractContextManager[object]:
+    """Says that a file is written; nothing where the dump itself goes to the terminal."""
+    return nullcontext() if file is None else stderr.status(f"writing {escape(str(file))}")
 
 
 @contextmanager

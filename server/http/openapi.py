@@ -259,8 +259,10 @@ def _problem(described: str) -> dict[str, Any]:
 
 
 def _schema_of(kind: str) -> Mapping[str, Any]:
-    # JSON-LD, whose form follows from the graph.
-    return {"$ref": _REFERENCE.format(model="JsonValue")} if kind.endswith("json") else _TEXT
+    if not kind.endswith("json"):
+        return _TEXT
+    node = {"$ref": _REFERENCE.format(model="JsonObject")}
+    return {"anyOf": [node, {"type": "array", "items": node}]}
 
 
 def _gather_definitions(part: Any, schemas: dict[str, Any]) -> None:

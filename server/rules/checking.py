@@ -74,7 +74,7 @@ def examine(folders: Folders, known: Schema | None = None) -> Examined:
     from ontology.checks.reporting import CheckReport
     from shapes.authoring.linting import ILL_FORMED, lint_shapes
     from shapes.loading import load_shapes
-    from shapes.rules import gate_of, with_generated
+    from shapes.rules import gate_of, malformed, with_generated
 
     # The graphs of shapes are reference cycles of 4 MB each: collect those of earlier checks now.
     gc.collect()
@@ -95,9 +95,9 @@ def examine(folders: Folders, known: Schema | None = None) -> Examined:
         files = with_generated(files, schema, folders.generate)
         gate = gate_of(files)
     except ShapesError as error:
-        # A malformed shape that the linter found has its finding, and so has every other.
-        if not (isinstance(error, ShapeMalformed) and any(one.rule == ILL_FORMED for one in findings)):
-            findings.append(_unusable(error))
+        # What the linter found hides no shape that cannot be run for another reason.
+        wrong = isinstance(error, ShapeMalformed) and any(one.rule == ILL_FORMED for one in findings)
+        findings += map(_unusable, malformed(files) if wrong and files is not None else [error])
     return Examined(CheckReport(in_order(findings), linted.profiles, notes), schema, files, gate)
 
 

@@ -101,16 +101,11 @@ class DryRuns:
         `DryRunExceeded` where the new rules take too long, `EditSuperseded` and `StoreClosing` when canceled,
         and `ReaderLost`.
         """
-        from shapes.authoring.impact import ComparedRules
         from sparql.workers.processes.task import TaskMemoryExceeded, TaskTimeout
 
-        rules = (
-            ComparedRules(before.schema, before.files, before.gate),
-            ComparedRules(after.schema, after.files, after.gate),
-        )
         found: Impact | None = None
         try:
-            for step in self._steps(run, store, *rules, queue, rewriting):
+            for step in self._steps(run, store, before.compared, after.compared, queue, rewriting):
                 found = step
         except (TaskTimeout, JudgingTimeout) as error:
             if found is None:
@@ -142,7 +137,7 @@ class DryRuns:
         from shapes.authoring.comparison import comparison
         from shapes.authoring.dry_run import dry_run
 
-        parts = comparison(before, after, queue)
+        parts = comparison(before, after, queue, rewriting)
         checkpoint = store.acquire()
         try:
             arguments = (str(checkpoint.path), parts.before, parts.after, parts.queue, BOUNDS, rewriting)

@@ -38,14 +38,9 @@ _log = logging.getLogger("urbankg.rules")
 
 def measure(store: TripleStore, review: ReviewQueue, before: Ruleset, after: Ruleset) -> Impact:
     """What would fail, pass and follow under new rules. Nothing is changed."""
-    from shapes.authoring.impact import ComparedRules, measure_impact
+    from shapes.authoring.impact import measure_impact
 
-    return measure_impact(
-        store,
-        ComparedRules(before.schema, before.files, before.gate),
-        ComparedRules(after.schema, after.files, after.gate),
-        _open_items(review),
-    )
+    return measure_impact(store, before.compared, after.compared, _open_items(review))
 
 
 class RuleEffects:
@@ -99,6 +94,7 @@ class RuleEffects:
         Raises `DryRunExceeded`, and the errors of a canceled run.
         """
         queue = _open_items(self._review)
+        after.gate.languages = before.gate.languages
         return self._dry_runs.measure(run, self._store, before, after, queue, rewriting)
 
     def carry_out(self, rules: Ruleset, impact: Impact) -> None:

@@ -16,6 +16,7 @@ from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import OWL, PROV, PROVENANCE, RDF, UKG, XSD
 
 if TYPE_CHECKING:
+    from shapes.authoring.impact import ComparedRules
     from shapes.gate.gate import ShapesGate
     from shapes.loading import ShapesFiles
 
@@ -37,6 +38,13 @@ class Ruleset:
         from shapes.loading import load_shapes
 
         return self.loaded or load_shapes(self.shapes_folder)
+
+    @cached_property
+    def compared(self) -> ComparedRules:
+        """The rules as one side of a comparison, with what is worked out for it."""
+        from shapes.authoring.impact import ComparedRules
+
+        return ComparedRules(self.schema, self.files, self.gate)
 
     def generated(self) -> list[Triple]:
         """The shapes generated from the ontology; all that could be, where none are in force."""

@@ -87,6 +87,11 @@ class Settings(BaseModel):
         description="`compiled` accepts at once what certainly conforms and gives the rest to pySHACL; "
         "`pyshacl` gives it everything.",
     )
+    message_languages: str = Field(
+        "en",
+        description="Languages of shapes' messages, as codes with commas between, the preferred first. Of a "
+        "shape with messages in several languages, one is reported.",
+    )
     generate_shapes: GeneratedShapes = Field(
         "contradictions",
         description="Which shapes are also made from the ontology's axioms, where none is written by hand: "

@@ -123,6 +123,7 @@ def configure(gate: ShapesGate, services: Services) -> None:
         fan_in_full=settings.fan_in_full,
         limit=services.judging_limit,
     )
+    gate.languages = tuple(filter(None, map(str.strip, settings.message_languages.split(","))))
 
 
 def obstacle(services: Services, one: NamedNode, other: NamedNode) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from ontology import Schema
 from shapes.authoring.impact import ComparedRules, Impact, QueuedStatement, changed_shapes, queued_by
+from sparql.provenance.term_rewrites import LEAVE, Rewriting
 
 __all__ = ["Comparison", "comparison"]
 
@@ -32,10 +33,13 @@ class Comparison:
 
 
 def comparison(
-    before: ComparedRules, after: ComparedRules, queue: Sequence[QueuedStatement] = ()
+    before: ComparedRules,
+    after: ComparedRules,
+    queue: Sequence[QueuedStatement] = (),
+    rewriting: Rewriting = LEAVE,
 ) -> Comparison:
     """What `impact_in_steps` needs for the same result."""
-    if before.schema is not after.schema:
+    if before.schema is not after.schema or rewriting != LEAVE:
         return Comparison(before, after, queue)
     names = changed_shapes(before, after).keys()
     waiting = [item for item in queue if not item.accepted]

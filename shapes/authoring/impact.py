@@ -6,6 +6,7 @@ focus nodes whose verdict the changed axioms can affect. Nothing is written.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, islice
 from typing import Protocol
 
@@ -74,6 +75,12 @@ class ComparedRules:
     schema: Schema
     files: ShapesFiles
     gate: ShapesGate
+
+    @cached_property
+    def digests(self) -> Mapping[str, str]:
+        """A digest of each shape, by name."""
+        graph = self.files.graph
+        return {name: shape_digest(graph, shape.node) for name, shape in self.gate.pairs.shapes.items()}
 
 
 @dataclass(frozen=True)
@@ -241,8 +248,7 @@ def _heavy(
 
 def changed_shapes(before: ComparedRules, after: ComparedRules) -> dict[str, str]:
     """The shapes that are new, gone or changed, by name."""
-    old = {n: shape_digest(before.files.graph, s.node) for n, s in before.gate.pairs.shapes.items()}
-    new = {n: shape_digest(after.files.graph, s.node) for n, s in after.gate.pairs.shapes.items()}
+    old, new = before.digests, after.digests
     found = dict.fromkeys(old.keys() - new.keys(), "removed")
     found |= dict.fromkeys(new.keys() - old.keys(), "added")
     return found | {name: "changed" for name in old.keys() & new.keys() if old[name] != new[name]}

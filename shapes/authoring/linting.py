@@ -24,7 +24,7 @@ from shapes.model import TARGETS, classes_of
 from shapes.paths import parse_path, text, uses
 from shapes.terms import to_oxigraph
 
-__all__ = ["lint_shapes"]
+__all__ = ["lint_shapes", "well_formed"]
 
 UNKNOWN_TERM = Rule("shape_unknown_term", Level.WARN, "A shape is about a term that the ontology lacks.")
 UNKNOWN_SHACL = Rule(
@@ -76,8 +76,13 @@ _EXTENSIONS = frozenset(
 def lint_shapes(files: ShapesFiles, schema: Schema, mode: Generation = "off") -> tuple[Finding, ...]:
     """Everything the rules find in the shapes of a folder, the worst first; `mode` of generated ones."""
     wrong = list(ill_formed(files.graph))
-    linter = _Linter(files, schema, _without(files.graph, wrong), mode)
+    linter = _Linter(files, schema, _without(files.graph, wrong), mode, {one.node for one in wrong})
     return in_order((*linter.ill_formed(wrong), *linter.findings()))
+
+
+def well_formed(graph: rdflib.Graph) -> rdflib.Graph:
+    """The shapes without what is ill-formed in them."""
+    return _without(graph, list(ill_formed(graph)))
 
 
 def _without(graph: rdflib.Graph, wrong: list[IllFormed]) -> rdflib.Graph:
@@ -118,7 +123,14 @@ class _Demands:
 
 
 class _Linter:
-    def __init__(self, files: ShapesFiles, schema: Schema, graph: rdflib.Graph, mode: Generation) -> None:
+    def __init__(
+        self,
+        files: ShapesFiles,
+        schema: Schema,
+        graph: rdflib.Graph,
+        mode: Generation,
+        wrong: set[rdflib.term.Node],
+    ) -> None:
         self._graph = graph
         self._schema = schema
         self._mode = mode
@@ -127,6 +139,8 @@ class _Linter:
         kinds = set(graph.subjects(RDF.type, SH.NodeShape)) | set(graph.subjects(RDF.type, SH.PropertyShape))
         targeted = {node for predicate in TARGETS for node in graph.subjects(predicate, None)}
         self._classes = classes_of(graph)
+        self._excused = wrong | {node for node, _, _ in unsupported(graph)}
+        """Shapes with a finding that says more than what is left of them: they are not called useless."""
         self._referred = set(self._references())
         self._shapes = sorted(kinds | targeted | self._referred, key=str)
         self._owners = self._owner_of_blank_nodes()
@@ -263,6 +277,8 @@ class _Linter:
                 "Give it sh:targetClass or another target.",
             )
         parameters = [(p, value) for p, value in graph.predicate_objects(shape) if p in _PARAMETERS]
+        if shape in self._excused:
+            return
         if not any(self._can_fail(predicate, value) for predicate, value in parameters):
             # A shape that another one refers to may say by its presence (in sh:or) that any value conforms.
             yield self._finding(

@@ -1,6 +1,6 @@
 """pySHACL behind the interface of `shapes.gate.judging`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import rdflib
@@ -32,10 +32,17 @@ class PyshaclEngine:
     """pySHACL, the reference engine. The shapes graph is parsed once.
 
     `shapes` maps the names of targeted shapes to their nodes. Raises `ShapeMalformed` when the engine
-    cannot read a shape.
+    cannot read a shape. `languages` are those of messages, the preferred first.
     """
 
-    def __init__(self, graph: rdflib.Graph, shapes: Mapping[str, rdflib.term.Node]) -> None:
+    def __init__(
+        self,
+        graph: rdflib.Graph,
+        shapes: Mapping[str, rdflib.term.Node],
+        *,
+        languages: Callable[[], Sequence[str]] = lambda: (),
+    ) -> None:
+        self._languages = languages
         self._graph = kept = ShapesGraphCache(graph)
         self._prefixes = dict(graph.namespaces())
         self._loaded = ShapesGraph(kept)
@@ -99,13 +106,29 @@ class PyshaclEngine:
         severity = first(R_SH.resultSeverity)
         return Violation(
             focus=data.original(first(R_SH.focusNode)),
-            message=" ".join(sorted({str(m) for m in parts.get(R_SH.resultMessage, ())})),
+            message=in_one_language(parts.get(R_SH.resultMessage, ()), self._languages()),
             component=to_oxigraph(first(R_SH.sourceConstraintComponent)),  # type: ignore[arg-type]
             shape=shape,  # type: ignore[arg-type]
             path=None if path is None else text(parse_path(self._graph, path)),
             value=None if value is None else data.original(value),
             severity=SH.Violation if severity is None else to_oxigraph(severity),  # type: ignore[arg-type]
         )
+
+
+def in_one_language(messages: Iterable[rdflib.Literal], languages: Sequence[str]) -> str:
+    """The messages in the first of these languages that there are any in.
+
+    A language is meant with its regions (RFC 4647, 3.3.1). If there are none: those without a language, else
+    those of the first language by name.
+    """
+    by_language: dict[str, set[str]] = {}
+    for message in messages:
+        by_language.setdefault((getattr(message, "language", None) or "").casefold(), set()).add(str(message))
+    for wanted in (one.casefold() for one in languages):
+        for language in sorted(by_language):
+            if language == wanted or language.startswith(wanted + "-"):
+                return " ".join(sorted(by_language[language]))
+    return " ".join(sorted(by_language[min(by_language)])) if by_language else ""
 
 
 def _concerns_other_nodes(graph: rdflib.Graph, node: rdflib.term.Node) -> bool:

@@ -20,7 +20,7 @@ _Index = dict[_Node, dict[_Node, dict[_Node, None]]]
 
 def graph_in_memory() -> rdflib.Graph:
     """An empty graph over a `TripleMemory`."""
-    return rdflib.Graph(store=TripleMemory(), bind_namespaces="none")
+    return _MemoryGraph(store=TripleMemory(), bind_namespaces="none")
 
 
 def add_all(graph: rdflib.Graph, triples: Iterable[_Triple]) -> None:
@@ -59,10 +59,11 @@ class TripleMemory(Store):
                 self._length += 1
 
     def triples(self, triple_pattern: Any, context: Any = None) -> Iterator[tuple[Any, Iterator[Any]]]:
-        """The triples that fit a pattern, as they are when it is asked."""
-        return zip(self._fitting(*triple_pattern), repeat(iter(())))
+        """What fits a pattern, as rdflib asks for it."""
+        return zip(self.fitting(*triple_pattern), repeat(iter(())))
 
-    def _fitting(self, subject: _Node | None, predicate: _Node | None, value: _Node | None) -> list[_Triple]:
+    def fitting(self, subject: _Node | None, predicate: _Node | None, value: _Node | None) -> list[_Triple]:
+        """The triples that fit a pattern, as they are when it is asked."""
         if subject is not None:
             of_subject = self._by_subject.get(subject, {})
             if predicate is not None:
@@ -109,3 +110,13 @@ class TripleMemory(Store):
     def namespaces(self) -> Generator[tuple[str, rdflib.URIRef], None, None]:
         """All prefixes with their namespaces."""
         yield from self._prefixes.items()
+
+
+class _MemoryGraph(rdflib.Graph):
+    """Asks a `TripleMemory` directly unless a pattern has a path: rdflib takes as long as the lookup."""
+
+    def triples(self, triple: Any) -> Iterator[Any]:  # type: ignore[override]
+        """The triples that fit a pattern, which may have a path as its predicate."""
+        if triple[1] is not None and not isinstance(triple[1], rdflib.URIRef):
+            return iter(super().triples(triple))
+        return iter(self.store.fitting(*triple))  # type: ignore[attr-defined]

@@ -206,8 +206,17 @@ class ShapesGate:
     def __reduce__(self) -> tuple[Any, ...]:
         # The engines consist of functions, which cannot be sent to another process: they are made again.
         shapes = tuple(self.pairs.shapes.values())
-        options = (self._engines.name, self.pairs.fan_in, self._fan_in_full, self.exceeded)
+        options = (self._engines.name, self.pairs.fan_in, self._fan_in_full, self.exceeded, self.languages)
         return _make_again, (self._engines.files, shapes, *options)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages of messages, the preferred first."""
+        return self._engines.languages
+
+    @languages.setter
+    def languages(self, languages: tuple[str, ...]) -> None:
+        self._engines.languages = languages
 
     @property
     def files(self) -> ShapesFiles:
@@ -219,9 +228,8 @@ class ShapesGate:
         shapes = [shape for name, shape in self.pairs.shapes.items() if name in names]
         graph = excerpt(self.files.graph, [shape.node for shape in shapes])
         files = replace(self.files, graph=graph, sources=(), generated=())
-        return _make_again(
-            files, shapes, self._engines.name, self.pairs.fan_in, self._fan_in_full, self.exceeded
-        )
+        options = (self._engines.name, self.pairs.fan_in, self._fan_in_full, self.exceeded, self.languages)
+        return _make_again(files, shapes, *options)
 
     def concerns(self, additions: Collection[Triple], removals: Collection[Triple] = ()) -> bool:
         """Whether any shape depends on such triples, or on what may follow from them."""
@@ -361,9 +369,11 @@ def _make_again(
     fan_in: int,
     fan_in_full: int,
     exceeded: frozenset[str],
+    languages: tuple[str, ...],
 ) -> ShapesGate:
     gate = ShapesGate(files, engine, fan_in=fan_in, fan_in_full=fan_in_full, shapes=shapes)
     gate.exceeded = exceeded
+    gate.languages = languages
     return gate
 
 
@@ -452,6 +462,7 @@ class _Engines:
         self._making = Lock()
         self._made: tuple[CompiledEngine, PyshaclEngine] | None = None
         self.name = name
+        self.languages: tuple[str, ...] = ("en",)
 
     def made(self) -> "tuple[CompiledEngine, PyshaclEngine]":
         """Both engines. Raises `ShapeMalformed`."""
@@ -461,7 +472,7 @@ class _Engines:
 
         with self._making:
             if self._made is None:
-                reference = PyshaclEngine(self.files.graph, self._nodes)
+                reference = PyshaclEngine(self.files.graph, self._nodes, languages=lambda: self.languages)
                 self._made = CompiledEngine(self.files.graph, self._nodes, reference), reference
             return self._made
 

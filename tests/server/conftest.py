@@ -120,6 +120,7 @@ def started_folder(tmp_path_factory: pytest.TempPathFactory, schema: Schema, gat
 
     asyncio.run(start())
     gc.collect()  # Ends the store, which otherwise may still merge files while the folder is copied.
+    gc.freeze()  # Each later search for garbage would go through the application's modules and the rules.
     return folder
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Literal, Union
 
 from pydantic import BaseModel, Field, RootModel
 
@@ -178,12 +178,44 @@ class JobPage(BaseModel):
     jobs: list[Job]
 
 
-class JsonValue(
+class JsonObject(
     RootModel[
-        Optional[str | bool | int | float | list[Optional["JsonValue"]] | dict[str, Optional["JsonValue"]]]
+        dict[
+            str,
+            Union[
+                str,
+                bool,
+                int,
+                float,
+                "JsonObject",
+                list[
+                    Union[
+                        str,
+                        bool,
+                        int,
+                        float,
+                        "JsonObject",
+                        list[Union[str, bool, int, float, "JsonObject"] | None],
+                    ]
+                    | None
+                ],
+            ]
+            | None,
+        ]
     ]
 ):
-    root: str | bool | int | float | list[JsonValue | None] | dict[str, JsonValue | None] | None
+    root: dict[
+        str,
+        str
+        | bool
+        | int
+        | float
+        | JsonObject
+        | list[
+            str | bool | int | float | JsonObject | list[str | bool | int | float | JsonObject | None] | None
+        ]
+        | None,
+    ]
 
 
 class LineString(BaseModel):
@@ -254,7 +286,7 @@ class PlanStep(BaseModel):
     sentence: str
     iris: dict[str, str] | None = {}
     km: float | None = None
-    tree: dict[str, JsonValue | None] | None = None
+    tree: JsonObject | None = None
 
 
 class Point(BaseModel):
@@ -770,7 +802,7 @@ class Violation(BaseModel):
     severity: Literal["Violation", "Warning", "Info"]
 
 
-JsonValue.model_rebuild()
+JsonObject.model_rebuild()
 GeometryCollection.model_rebuild()
 AskAnswer.model_rebuild()
 DecisionAnswer.model_rebuild()

@@ -351,13 +351,15 @@ class Wording:
         if unit.kind is not Kind.NAME:
             return False
         here, there = name_key(unit.text), name_key(name)
-        if here == there or f" {there} ".find(f" {here} ") >= 0:
-            return True
-        before, found, after = f" {here} ".partition(f" {there} ")
-        if found and not after and all(self._whole.describes(word) for word in before.split()):
+        if here == there:
             return True
         ours = {entry.iri for entry in self._linker.labels.exact(unit.text)}
-        return bool(ours) and any(entry.iri in ours for entry in self._linker.labels.exact(name))
+        if any(entry.iri in ours for entry in self._linker.labels.exact(name)):
+            return True
+        if f" {there} ".find(f" {here} ") >= 0:
+            return not ours  # "Roosevelt Island", which is known, is not short for its tramway
+        before, found, after = f" {here} ".partition(f" {there} ")
+        return bool(found) and not after and all(self._whole.describes(word) for word in before.split())
 
 
 def _turned(reading: Interpretation) -> Interpretation:

@@ -23,6 +23,8 @@ from ontology.vocabulary import XSD
 
 __all__ = ["Group", "Occurrence", "Phrases", "group_of", "phrases_of"]
 
+_OTHER_VERBS: Final = frozenset({"found"})
+"""Words that look like a form of another verb: what was found was not founded."""
 _TAILS: Final = frozenset({"in", "on", "at"})
 """Words at the end of a label that do not make another relation of it: "closed on" is "closed"."""
 _NUMBERS: Final = frozenset(
@@ -222,7 +224,9 @@ def _match(
             here, gap = after, (here, after) if after != here else gap
         if here >= len(units) or units[here].kind is not Kind.WORD:
             return None
-        if units[here].text != word and (len(word) < 4 or units[here].stem != short or label.passive):
+        if units[here].text != word and (
+            len(word) < 4 or units[here].text in _OTHER_VERBS or units[here].stem != short or label.passive
+        ):
             return None
         here += 1
     return here, gap

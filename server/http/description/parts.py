@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypeAliasType
 
 
 class Answer(BaseModel):
@@ -179,6 +180,10 @@ Geometry = Point | MultiPoint | LineString | MultiLineString | Polygon | MultiPo
 
 Scalar = str | bool | int | float | None
 PropertyValue = Scalar | list[Scalar | dict[str, Scalar]]
+# Through objects alone: generators of clients make no type of a union that names itself.
+JsonObject = TypeAliasType(
+    "JsonObject", "dict[str, Scalar | JsonObject | list[Scalar | JsonObject | list[Scalar | JsonObject]]]"
+)
 
 
 class GeoJsonFeature(Answer):

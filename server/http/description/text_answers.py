@@ -9,6 +9,7 @@ from pydantic import Field
 from server.http.description.parts import (
     Answer,
     FeatureCollection,
+    JsonObject,
     Page,
     Quote,
     Rejection,
@@ -16,7 +17,6 @@ from server.http.description.parts import (
     Term,
     Usage,
 )
-from server.json_value import JsonValue
 
 
 class Entity(Answer):
@@ -283,7 +283,7 @@ class PlanStep(Answer):
     sentence: str
     iris: dict[str, str] = {}
     km: float | None = None
-    tree: dict[str, JsonValue] | None = None
+    tree: JsonObject | None = None
 
 
 class ResultsHead(Answer):

@@ -13,7 +13,6 @@ from pyoxigraph import Literal as RdfLiteral
 from curation.review_item import ReviewItem
 from geo.remembered import remembered
 from server.errors import MalformedBody
-from server.json_value import JsonValue
 from server.message import Message
 from sparql.model.change import Rejection, Statement, Verdict, Violation
 from sparql.model.source import Term
@@ -30,7 +29,7 @@ class TermJson(Message):
     model_config = ConfigDict(populate_by_name=True)
 
     type: Literal["uri", "literal", "bnode", "triple"]
-    value: JsonValue
+    value: Any
     datatype: str | None = None
     lang: str | None = Field(None, alias="xml:lang")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from itertools import takewhile
 from typing import Any, Final
 
 from sparql.ask.compile.compiler import Compiler
@@ -90,12 +91,19 @@ def _word_gap(run: Sequence[Token], linked: LinkedQuestion) -> Gap:
         message = f"I know {known.words}, but no query that fits all words of the question. Say it otherwise."
         return Gap(GapKind.SCHEMA, message, 0, known.words)
     if is_name:
+        words = linked.text[run[0].start : _end_of_name(run[-1], linked.tokens).end]
         message = f"I did not use: {words}. No entity of the graph has this name. Check it, or add it."
         return Gap(GapKind.ENTITY, message, 0, words)
     message = (
         f"I did not use: {words}. Nothing in the graph or ontology stands for it here. Say it otherwise."
     )
     return Gap(GapKind.SCHEMA, message, 0, UNKNOWN, words)
+
+
+def _end_of_name(last: Token, tokens: Sequence[Token]) -> Token:
+    """The last capitalized word of a name: of "Mirror Palace" a plan may use "Palace" alone, as a class."""
+    following = takewhile(lambda token: token.raw[:1].isupper(), tokens[tokens.index(last) + 1 :])
+    return [last, *following][-1]
 
 
 def _named_by(run: Sequence[Token], linked: LinkedQuestion) -> Iterator[Term]:

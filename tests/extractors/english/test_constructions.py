@@ -154,3 +154,4 @@ def test_words_of_names_in_other_languages_are_no_cues_in_english(schema: Schema
 def test_both_spellings_of_a_verb_have_one_stem() -> None:
     assert stem("modernised") == stem("modernized")
     assert stem("raised") == stem("raise")
+    assert all(stem(stem(word)) == stem(word) for word in ("founded", "modernised", "organising"))

@@ -86,6 +86,10 @@ NOT_SAID = [
         "Elm Museum is in Norton, at 44 Elm Street, next to Ash Hall.",
         ("Elm Street", "adjacent to", "Ash Hall"),
     ),
+    (
+        "The Brooklyn Tramway crosses the Wye. Brooklyn was formerly known as Breuckelen.",
+        ("Brooklyn Tramway", "former name", "Breuckelen"),
+    ),
     ("Elm Hall closed in 1987 and was put up again in 1992.", ("Elm Hall", "closed", "1992")),
     ("Ash Zoo (opened in 1899) and Elm Hall are near.", ("Elm Hall", "opened", "1899")),
 ]

@@ -46,6 +46,17 @@ def test_sarif_has_rules_levels_and_places(folders: Folders, tmp_path: Path) -> 
     assert place == {"artifactLocation": {"uri": "ontology/o.ttl"}, "region": {"startLine": 5}}
 
 
+def test_an_ill_formed_shape_does_not_hide_one_that_cannot_be_run(folders: Folders) -> None:
+    (folders.shapes / "s.ttl").write_text(
+        "@prefix sh: <http://www.w3.org/ns/shacl#> .\n@prefix s: <http://example.org/s#> .\n"
+        's:A a sh:NodeShape ; sh:targetClass s:T ; sh:property [ sh:path s:p ; sh:minCount "one" ] .\n'
+        's:B a sh:NodeShape ; sh:targetClass s:T ; sh:sparql [ sh:select "SELEC $this" ] .\n'
+        's:C a sh:NodeShape ; sh:targetClass s:T ; sh:sparql [ sh:select "SELECT $this {" ] .\n'
+    )
+    found = [(one.rule.name, one.line) for one in check(folders).findings if one.level is Level.ERROR]
+    assert sorted(found) == [("shape_ill_formed", 3), ("unusable", 4), ("unusable", 5)]
+
+
 def test_an_unsupported_feature_is_an_error_that_blocks_no_edit(folders: Folders) -> None:
     shapes = (
         "@prefix sh: <http://www.w3.org/ns/shacl#> .\n<http://example.org/s> a sh:NodeShape ;\n"

@@ -45,11 +45,13 @@ def test_a_query_prints_its_answer_and_nothing_else(folder: Path):
     assert done.stdout.split() == ["o", "1", "2"]
 
 
-def on_terminal(*arguments: str) -> str:
-    """What a command prints where its standard output is a terminal."""
+def on_terminal(*arguments: str, errors: bool = False) -> str:
+    """What a command prints where its standard output is a terminal, or its standard error."""
     ours, theirs = os.openpty()
     command = [sys.executable, "-m", "server", *arguments]
-    with subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL) as process:
+    out, err = (subprocess.DEVNULL, theirs) if errors else (theirs, subprocess.DEVNULL)
+    environment = {**os.environ, "TERM": "xterm"}
+    with subprocess.Popen(command, stdout=out, stderr=err, env=environment) as process:
         os.close(theirs)
         written = b""
         # A terminal whose other side is closed cannot be read.
@@ -72,6 +74,23 @@ def test_a_terminal_gets_tables_and_a_pipe_json(folder: Path):
     shown = on_terminal(*settings)
     assert "┏" in shown
     assert on_terminal(*settings, "--json").startswith("{")
+
+
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        (("backup", "{tmp}/kept"), "backing up"),
+        (("dump", "{tmp}/all.nq"), "writing"),
+        (("optimize",), "optimizing"),
+    ],
+)
+def test_a_long_command_says_on_a_terminal_what_it_does(
+    command: tuple[str, ...], what: str, folder: Path, tmp_path: Path
+):
+    arguments = [part.format(tmp=tmp_path) for part in command]
+    assert what in on_terminal(*arguments, "--data", str(folder), errors=True)
+    arguments[-1] += "2" if len(arguments) > 1 else ""
+    assert what not in urbankg(*arguments, "--data", str(folder)).stderr
 
 
 @pytest.mark.parametrize(

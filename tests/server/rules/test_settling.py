@@ -70,3 +70,29 @@ async def test_a_correction_replaces_the_statement(shop_client: httpx.AsyncClien
     statement = {**short, "object": {"type": "literal", "value": "River"}}
     await decided(shop_client, f"{item}/accept", statements=[statement], reason="Shorter.")
     assert await names(shop_client) == ["High", "Hill", "River"]
+
+
+@pytest.mark.parametrize(
+    ("languages", "message"),
+    [
+        ("de, en", "Ein Park hat einen Namen."),
+        ("fr", "Un parc a un nom."),
+        ("nl, en", "A park has a name."),
+    ],
+)
+async def test_of_messages_in_several_languages_the_setting_chooses_one(
+    shop: Services,
+    shop_client: httpx.AsyncClient,
+    monkeypatch: pytest.MonkeyPatch,
+    languages: str,
+    message: str,
+) -> None:
+    chosen = shop.settings.model_copy(update={"message_languages": languages})
+    monkeypatch.setattr(shop, "settings", chosen)
+    several = '"A park has a name."@en , "Ein Park hat einen Namen."@de-AT , "Un parc a un nom."@fr'
+    text = RULES.replace('"A park has a name."@en', several)
+    await shop_client.put("/shapes/rules.ttl", content=text, headers={"content-type": "text/turtle"})
+    refused = await update(shop_client, "INSERT DATA { :a a :Park }")
+    assert refused.status_code == 422
+    reasons = [one["violations"] for one in refused.json()["rejected"]]
+    assert [[one["message"] for one in found] for found in reasons] == [[message]], refused.text

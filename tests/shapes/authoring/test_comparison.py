@@ -17,8 +17,9 @@ from shapes.gate.gate import ShapesGate
 from shapes.gate.judging import in_order
 from shapes.loading import load_shapes
 from sparql.model.change import Violation
+from sparql.provenance.term_rewrites import Rewriting
 from sparql.storage.embedded_store import EmbeddedStore
-from tests.shapes.engine.test_compiled import random_triple
+from tests.shapes.engine.test_compiled import EX, random_triple
 
 EVERY = Path(__file__).parents[2] / "data" / "every_constraint.ttl"
 EDITS = [
@@ -85,4 +86,12 @@ def test_where_the_ontology_changes_everything_is_compared(whole: ShapesGate, tm
     before = ComparedRules(Schema.empty(), whole.files, whole)
     after = ComparedRules(Schema.empty(), whole.files, whole)
     parts = comparison(before, after)
+    assert (parts.before, parts.after) == (before, after)
+
+
+def test_where_statements_are_rewritten_everything_is_compared(whole: ShapesGate) -> None:
+    schema = Schema.empty()
+    before, after = ComparedRules(schema, whole.files, whole), ComparedRules(schema, whole.files, whole)
+    assert len(comparison(before, after).before.gate.pairs.shapes) == 0
+    parts = comparison(before, after, (), Rewriting(wanted=True, given={EX.p: EX.q}))
     assert (parts.before, parts.after) == (before, after)

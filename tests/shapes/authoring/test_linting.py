@@ -172,3 +172,17 @@ def test_an_unsupported_feature_is_reported(tmp_path: Path, level: str, turtle: 
     assert {one.level for one in found} == {level}
     assert all("unsupported" in one.message for one in found)
     assert found[0].subject == "http://example.org/s#S"
+
+
+@pytest.mark.parametrize(
+    "turtle",
+    [
+        "s:S a sh:NodeShape ; sh:targetClass :Park ; sh:rule [ a sh:TripleRule ; sh:subject sh:this ] .",
+        "s:S a sh:NodeShape ; sh:targetClass :Park ; sh:expression [ sh:path :in ] .",
+        's:S a sh:PropertyShape ; sh:targetClass :Park ; sh:path :in ; sh:minCount "one" .',
+    ],
+)
+def test_a_shape_with_a_graver_finding_is_not_called_useless(tmp_path: Path, turtle: str) -> None:
+    names = {one.rule.name for one in lint(tmp_path, turtle)}
+    assert "shape_never_fails" not in names
+    assert names & {"shape_unsupported", "shape_ill_formed"}

@@ -58,3 +58,10 @@ def test_a_prefix_names_one_namespace() -> None:
     graph.bind("one", EX)
     graph.bind("two", EX, replace=True)
     assert [prefix for prefix, namespace in graph.namespaces() if str(namespace) == str(EX)] == ["two"]
+
+
+def test_a_path_is_followed() -> None:
+    graph = graph_in_memory()
+    add_all(graph, [(EX.a, EX.b, EX.c), (EX.c, EX.b, EX.d)])
+    assert set(graph.objects(EX.a, EX.b * "+")) == {EX.c, EX.d}
+    assert set(graph.transitive_objects(EX.a, EX.b)) == {EX.a, EX.c, EX.d}

@@ -65,6 +65,7 @@ async def test_a_question_is_answered_in_its_own_terms(city: City, question: str
     [
         ("Which wooden museums are in Northside?", "wooden", "schema"),
         ("Which museums are in Atlantis?", "Atlantis", "entity"),
+        ("Who designed the Mirror Museum?", "Mirror Museum", "entity"),
         ("Which museums are only in Northside?", "only", "schema"),
         ("Is Green Park still in Northside?", "still", "schema"),
         ("Are most museums in Northside?", "most", "schema"),

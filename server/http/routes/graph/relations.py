@@ -11,7 +11,6 @@ from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json
 from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
-from server.json_value import JsonValue
 from server.message import Message
 from server.runtime.context import Services
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from geo.relate.rcc8 import RCC5
 
 _MAXIMUM_ROUNDS = 3
-_Geometry = str | dict[str, JsonValue] | None
+_Geometry = str | dict[str, Any] | None
 
 
 class RelationsRequest(Message):

@@ -18,7 +18,6 @@ from server.http.event_stream import Note, in_steps, step_events
 from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
 from server.intake.plain_dialogue import PlainDialogue
-from server.json_value import JsonValue
 from server.message import Message
 from server.runtime.context import Services
 from sparql.ask.service import AskResult
@@ -62,7 +61,7 @@ class AskRequest(Message):
 class RunRequest(Message):
     """An edited plan, or an edited query."""
 
-    plan: list[JsonValue] | dict[str, JsonValue] | None = Field(
+    plan: list[Any] | dict[str, Any] | None = Field(
         None, description="The plan of a reply, or the `tree` of its last step."
     )
     sparql: str | None = Field(None, description="A SELECT or ASK query.")

@@ -120,9 +120,9 @@ async def test_a_dry_run_tells_what_a_decision_would_do_and_changes_nothing(
     assert (await client.get("/healthz")).json()["revision"] == before
 
 
-async def test_an_unknown_item_is_not_found(client: httpx.AsyncClient):
-    assert (await client.get("/review/nothing")).status_code == 404
-    assert (await client.post("/review/nothing/accept", json={})).status_code == 404
+async def test_an_unknown_item_is_not_found(shared_client: httpx.AsyncClient):
+    assert (await shared_client.get("/review/nothing")).status_code == 404
+    assert (await shared_client.post("/review/nothing/accept", json={})).status_code == 404
 
 
 async def test_accepting_asks_the_gate_again(client: httpx.AsyncClient, model: RecordedModel):
@@ -347,9 +347,9 @@ async def test_items_are_decided_together_by_name_or_filter(client: httpx.AsyncC
     assert (await client.get("/review")).json()["total"] == 0
 
 
-async def test_a_bulk_decision_names_items_or_a_filter(client: httpx.AsyncClient):
+async def test_a_bulk_decision_names_items_or_a_filter(shared_client: httpx.AsyncClient):
     for body in ({"decision": "accept"}, {"decision": "accept", "items": [], "filter": {}}):
-        assert (await client.post("/review/decisions", json=body)).status_code == 422
+        assert (await shared_client.post("/review/decisions", json=body)).status_code == 422
 
 
 async def warned(client: httpx.AsyncClient, number: int) -> list[dict]:
@@ -483,12 +483,12 @@ async def test_items_are_assigned_and_commented(client: httpx.AsyncClient):
     ]
 
 
-async def test_an_assignment_names_a_person_and_known_items(client: httpx.AsyncClient):
-    assert (await client.post("/review/assignments", json={"items": []})).status_code == 422
+async def test_an_assignment_names_a_person_and_known_items(shared_client: httpx.AsyncClient):
+    assert (await shared_client.post("/review/assignments", json={"items": []})).status_code == 422
     unknown = {"assignee": "Ada", "items": ["nothing"]}
-    assert (await client.post("/review/assignments", json=unknown)).status_code == 404
-    assert (await client.post("/review/nothing/comments", json={"text": "x"})).status_code == 404
-    assert (await client.post("/review/nothing/comments", json={"text": ""})).status_code == 422
+    assert (await shared_client.post("/review/assignments", json=unknown)).status_code == 404
+    assert (await shared_client.post("/review/nothing/comments", json={"text": "x"})).status_code == 404
+    assert (await shared_client.post("/review/nothing/comments", json={"text": ""})).status_code == 422
 
 
 async def test_a_value_is_corrected_in_all_selected_items(client: httpx.AsyncClient):
@@ -549,10 +549,10 @@ async def test_a_class_and_a_datatype_are_corrected_where_they_fit(client: httpx
     ],
 )
 async def test_a_correction_that_makes_no_sense_is_refused(
-    client: httpx.AsyncClient, decision: str, correction: dict, place: str
+    shared_client: httpx.AsyncClient, decision: str, correction: dict, place: str
 ):
     body = {"decision": decision, "filter": {}, "correction": correction, "reason": "x"}
-    response = await client.post("/review/decisions", json=body)
+    response = await shared_client.post("/review/decisions", json=body)
     assert response.status_code == 422
     assert response.json()["errors"][0]["place"] == place
 
