@@ -62,6 +62,7 @@ NOT_INFERRED = Rule(
 
 _NOT_INFERRED = {
     v.HAS_KEY: "that two things are the same",
+    v.HAS_SELF: "that something is related to itself",
     v.INTERSECTION_OF: "types from several types",
 }
 """Axioms, with what they conclude (OWL 2 Profiles, 4.3). Those that only restrict,

@@ -91,6 +91,7 @@ def test_the_worst_comes_first(tmp_path: Path) -> None:
     "axiom",
     [
         ":Park owl:hasKey ( :p ) .",
+        ":Park rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :p ; owl:hasSelf true ] .",
         ":Park owl:equivalentClass [ owl:intersectionOf ( :Road :Park ) ] .",
     ],
 )

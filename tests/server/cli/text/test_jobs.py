@@ -32,6 +32,7 @@ def call(data: Path, *arguments: str, code: int = 0) -> str:
 
 
 def command(data: Path, *arguments: str) -> list[str]:
+    data.mkdir(exist_ok=True)
     return [sys.executable, "-m", "server", "jobs", arguments[0], "--data", str(data), *arguments[1:]]
 
 
