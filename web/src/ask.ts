@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { FeatureCollection, Geometry } from "geojson";
 import { address, ask, inSteps, inWords as problemInWords, Problem, rows, select, type Results } from "./api";
-import { evidenceOf, sourceShown, type Source, type Triple } from "./evidence";
+import { evidenceOf, readSentences, sourceShown, type Source, type Triple } from "./evidence";
 import { questions } from "./examples";
 import { isIri, kindOf, learn, nameOf, note, TYPE } from "./names";
 import { keeping, length as distance, numbered, placesOf, share, table, type Placed } from "./results";
@@ -227,6 +227,8 @@ class AskScreen extends Screen {
     await learn([...found.keys()].flatMap((one) => [one.subject, one.object.type === "uri" ? one.object.value : ""]));
     if (results !== this.results) return;
     this.evidence = used.filter((one) => found.has(one)).map((triple) => ({ triple, sources: found.get(triple)! }));
+    this.requestUpdate();
+    await readSentences(this.evidence.slice(0, 3).flatMap(({ sources }) => sources.slice(0, 2)));
     this.requestUpdate();
   }
 

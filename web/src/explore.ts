@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { Feature, FeatureCollection } from "geojson";
 import { address, ask, download, rows, text, type Term } from "./api";
-import { evidenceOf, sourceShown, type Source } from "./evidence";
+import { evidenceOf, readSentences, sourceShown, type Source } from "./evidence";
 import { examples } from "./examples";
 import { inWords, isIri, kindOf, LABEL, learn, nameOf, TYPE, unitOf, vocabulary } from "./names";
 import { numbered, numbersOf } from "./results";
@@ -278,7 +278,7 @@ class ExploreScreen extends Screen {
     const key = keyOf(fact.predicate, value);
     const open = this.opened.has(key);
     const row = html`<tr><th scope="row">${index ? html`<span class="hide">${nameOf(fact.predicate)}</span>` : nameOf(fact.predicate)}</th><td>${fact.predicate === TYPE ? html`<span class="k-${kindOf([value.value])}"><span class="dot"></span> ${inWords(value)}</span>` : html`${term(value)}${unitOf(fact.predicate)}`}</td>
-      <td class="right">${sources.length ? html`<button class="src" aria-expanded=${open ? "true" : "false"} @click=${() => this.toggle(key)}>${sources.length === 1 ? "1 source" : `${sources.length} sources`}</button>` : html`<span class="small faint">stated</span>`}</td></tr>`;
+      <td class="right">${sources.length ? html`<button class="src" aria-expanded=${open ? "true" : "false"} @click=${() => this.toggle(key, sources)}>${sources.length === 1 ? "1 source" : `${sources.length} sources`}</button>` : html`<span class="small faint">stated</span>`}</td></tr>`;
     if (!open) return [row];
     return [
       row,
@@ -286,8 +286,9 @@ class ExploreScreen extends Screen {
     ];
   }
 
-  private toggle(key: string): void {
+  private toggle(key: string, sources: Source[]): void {
     if (!this.opened.delete(key)) this.opened.add(key);
+    void readSentences(sources).then(() => this.requestUpdate(), () => undefined);
     this.requestUpdate();
   }
 

@@ -66,7 +66,7 @@ class TextScreen extends Screen {
   private seconds = 0;
   private focused: Shown | null = null;
   private names = new Map<string, string>();
-  private texts: { id: string; source: string | null; characters: number; statements: number; open: number }[] = [];
+  private texts: { id: string; source: string | null; characters: number | null; statements: number; open: number }[] = [];
   private stored: string | null = null;
   private sample = "";
   private parts: { done: number; of: number; triples: number } | null = null;
@@ -263,7 +263,7 @@ class TextScreen extends Screen {
     return html`<section class="card"><header><h2>Texts in the graph</h2></header><div class="wide-table" tabindex="0" role="region" aria-label="Texts in the graph"><table class="list">
       <thead><tr><th>Text</th><th class="right wide">Characters</th><th class="right">Statements</th><th class="right">Waiting</th></tr></thead>
       <tbody>${this.texts.map(
-        (one) => html`<tr><td><a href=${`#/text/${one.id}`}>${one.source ?? one.id}</a></td><td class="right wide">${one.characters.toLocaleString("en")}</td><td class="right">${one.statements}</td>
+        (one) => html`<tr><td><a href=${`#/text/${one.id}`}>${one.source ?? one.id}</a></td><td class="right wide">${one.characters?.toLocaleString("en") ?? ""}</td><td class="right">${one.statements}</td>
           <td class="right">${one.open ? html`<a href=${`#/review?document=${one.id}`}>${one.open}</a>` : "0"}</td></tr>`,
       )}</tbody></table></div></section>`;
   }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.server.page.conftest import ID, Watched
+from tests.server.page.conftest import ID, URBAN, Watched
 
 pytestmark = pytest.mark.slow
 
@@ -75,3 +76,21 @@ def test_a_thing_that_nothing_is_related_to_has_no_picture(watched: Watched) -> 
     card = page.locator("ukg-neighborhood")
     expect(card).to_contain_text("Nothing else is related to it.")
     expect(card.get_by_role("button")).to_have_count(0)
+
+
+def test_a_source_shows_its_words_in_their_sentence(watched: Watched, site: str) -> None:
+    text = "It rained. The Harbour Museum was opened in 1955 by the mayor. It was full."
+    start = text.index("1955")
+    opened = {
+        "subject": ID + "harbour-museum",
+        "predicate": URBAN + "opened",
+        "object": {"type": "literal", "value": "1955", "datatype": "http://www.w3.org/2001/XMLSchema#gYear"},
+        "evidence": {"start": start, "end": start + 4, "quote": "1955"},
+    }
+    body = {"text": text, "source": "a diary", "statements": [opened]}
+    assert httpx.post(site + "/candidates", json=body, timeout=60).json()["accepted"]
+    page = watched.open(f"#/explore?iri={quote(ID + 'harbour-museum', safe='')}")
+    page.get_by_role("button", name="1 source").click()
+    proof = page.locator(".proof .quote")
+    expect(proof).to_have_text("“The Harbour Museum was opened in 1955 by the mayor.”")
+    expect(proof.locator(".link")).to_have_text("1955")

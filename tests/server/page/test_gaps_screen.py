@@ -37,6 +37,9 @@ def test_what_a_question_misses_is_filled_in_and_the_question_is_answered(
     assert selected(site, closed) == ["1999"]
     page = watched.open(f"#/ask?q={quote(CLOSING)}")
     expect(page.locator("h1")).to_contain_text("1999")
+    # What a person filled in has a source, but no text: the list of texts shows it nevertheless.
+    page = watched.open("#/text")
+    expect(page.get_by_role("region", name="Texts in the graph")).to_be_visible()
 
 
 def test_a_gap_is_set_aside_with_a_reason_and_opened_again(watched: Watched) -> None:
