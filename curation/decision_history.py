@@ -14,8 +14,7 @@ from curation.review_item import PREFIX, State
 from shapes.errors import DecisionUnknown
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import PROV, PROVENANCE, RDF, RDFS, UKG
-from sparql.provenance.records import RECORD
+from sparql.model.vocabulary import PROV, PROVENANCE, RDF, RDFS, RECORD, UKG
 
 _PREFIX = RECORD.term("decision/").value
 

@@ -23,9 +23,9 @@ from shapes.gate.known_terms import unknown_terms
 from sparql.model.change import Change, Origin, Rejection, Statement, Verdict, Violation
 from sparql.model.support import quad_of
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import ASSERTED, PROV, PROVENANCE, RDF, RDFS, REVIEW, UKG, XSD
+from sparql.model.vocabulary import ASSERTED, PROV, PROVENANCE, RDF, RDFS, RECORD, REVIEW, UKG, XSD
 from sparql.provenance.evidence import EvidenceReader, Piece
-from sparql.provenance.records import RECORD, digest, evidence_iri, evidence_quads
+from sparql.provenance.records import digest, evidence_iri, evidence_quads
 from sparql.writing.writer import Writer
 
 

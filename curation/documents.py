@@ -15,9 +15,8 @@ from curation.withdrawal import Withdrawal, Withdrawals
 from shapes.errors import DocumentRemoved, DocumentUnknown
 from sparql.model.change import Change, Verdict
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import DCTERMS, PROV, PROVENANCE, RDF, RDFS, UKG, XSD
+from sparql.model.vocabulary import DCTERMS, PROV, PROVENANCE, RDF, RDFS, RECORD, UKG, XSD
 from sparql.provenance.evidence import Evidence, EvidenceReader, Piece, first
-from sparql.provenance.records import RECORD
 from sparql.writing.writer import Writer
 
 _QUOTING = (UKG.quote, UKG.reply, UKG.start, UKG.end)

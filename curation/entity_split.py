@@ -11,9 +11,8 @@ from curation.merge_record import Merge, Merged, MergeRecords, said
 from shapes.errors import MergeSettled
 from sparql.model.change import Change, Statement, Verdict
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import DEFAULT, EXTRACTED, PROV, RDF, RDFS, UKG, XSD
+from sparql.model.vocabulary import DEFAULT, EXTRACTED, PROV, RDF, RDFS, RECORD, UKG, XSD
 from sparql.provenance.evidence import EvidenceReader, Piece
-from sparql.provenance.records import RECORD
 
 
 class EntitySplit:

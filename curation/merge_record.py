@@ -10,9 +10,8 @@ from shapes.errors import MergeUnknown
 from sparql.model.change import Rejection
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import PROV, PROVENANCE, RDF, RDFS, UKG
+from sparql.model.vocabulary import PROV, PROVENANCE, RDF, RDFS, RECORD, UKG
 from sparql.provenance.evidence import EvidenceReader, first
-from sparql.provenance.records import RECORD
 
 PREFIX = RECORD.term("merge/").value
 

@@ -11,8 +11,8 @@ from curation.review_item import Decided, RunOrigin, item_iri
 from ontology.labels import singular
 from ontology.labels import words as words_of
 from sparql.model.source import Term
-from sparql.model.vocabulary import DCTERMS, PROPOSALS, PROV, RDF, UKG, XSD
-from sparql.provenance.records import RECORD, Support, digest, support_terms
+from sparql.model.vocabulary import DCTERMS, PROPOSALS, PROV, RDF, RECORD, UKG, XSD
+from sparql.provenance.records import Support, digest, support_terms
 
 PREFIX = RECORD.term("proposal/").value
 _LEADING = frozenset("a an the is are was were be been being has have had".split())  # noqa: SIM905

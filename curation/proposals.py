@@ -33,9 +33,9 @@ from shapes.errors import ProposalDecided, ProposalUnknown, ReasonNeeded, TermNo
 from sparql.model.change import Verdict
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import DCTERMS, PROPOSALS, PROV, PROVENANCE, RDF, RDFS, UKG, XSD
+from sparql.model.vocabulary import DCTERMS, PROPOSALS, PROV, PROVENANCE, RDF, RDFS, RECORD, UKG, XSD
 from sparql.provenance.evidence import EvidenceReader, first, support_of
-from sparql.provenance.records import RECORD, Run, Support
+from sparql.provenance.records import Run, Support
 from sparql.writing.writer import Writer
 
 SHOWN_EXAMPLES = 10

@@ -9,8 +9,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from sparql.model.change import Rejection, Violation
 from sparql.model.source import Term
-from sparql.model.vocabulary import DCTERMS, PROV, RDF, REVIEW, SH, UKG, XSD
-from sparql.provenance.records import RECORD, Run, Support, digest, support_terms
+from sparql.model.vocabulary import DCTERMS, PROV, RDF, RECORD, REVIEW, SH, UKG, XSD
+from sparql.provenance.records import Run, Support, digest, support_terms
 
 
 class State(StrEnum):

@@ -13,7 +13,9 @@ README = ROOT / "README.md"
 PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "benchmarks/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 WRITTEN = [page for page in PAGES if "onformance" not in page.name]
 """Pages but the generated ones, which name the tests of other suites."""
-FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir()}
+MADE = {line.strip("/") for line in (ROOT / ".gitignore").read_text(encoding="utf-8").split()}
+"""What commands make: it may be there or not."""
+FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir()} - MADE
 LISTS_OF_TARGETS = ("CONTRIBUTING.md", "benchmarks/README.md")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 IN_BACKTICKS = re.compile(r"`([\w.-]+/[\w./-]*)`")

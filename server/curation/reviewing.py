@@ -26,9 +26,8 @@ from server.message import Message
 from server.runtime.context import Services
 from sparql.model.change import Statement
 from sparql.model.source import Term
-from sparql.model.vocabulary import DCTERMS, RDF, SH, UKG
+from sparql.model.vocabulary import DCTERMS, RDF, RECORD, SH, UKG
 from sparql.provenance.evidence import EvidenceReader
-from sparql.provenance.records import RECORD
 
 MOST_AT_ONCE = 1000
 """The most items of one bulk decision."""

@@ -21,8 +21,7 @@ from server.intake.submission import Submission
 from sparql.model.errors import TooMuchDepends
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import DCTERMS, HELD, PROV, RDF, UKG, XSD
-from sparql.provenance.records import RECORD
+from sparql.model.vocabulary import DCTERMS, HELD, PROV, RDF, RECORD, UKG, XSD
 
 _PREFIX = RECORD.term("held/").value
 

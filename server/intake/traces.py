@@ -16,9 +16,8 @@ from extractors.candidates import Extraction
 from extractors.readers.costs import costs, turn_json
 from server.errors import UnknownResource
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import PROV, PROVENANCE, UKG
+from sparql.model.vocabulary import PROV, PROVENANCE, RECORD, UKG
 from sparql.provenance.evidence import EvidenceReader
-from sparql.provenance.records import RECORD
 
 _RUN = RECORD.term("run/").value
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
-from sparql.provenance.records import RECORD, digest
+from sparql.model.vocabulary import RECORD
+from sparql.provenance.records import digest
 
 
 class JobState(StrEnum):

@@ -68,7 +68,7 @@ class Ruleset:
     def record(self, revision: int, moment: str) -> list[Quad]:
         """The rules as a resource of the provenance, with the revision from which they apply."""
         # Imported here: most starts record nothing.
-        from sparql.provenance.records import RECORD
+        from sparql.model.vocabulary import RECORD
 
         iri = RECORD.term(f"rules/{self.schema.version}-{self.gate.version}-{revision}")
         facts: list[tuple[NamedNode, NamedNode | Literal]] = [

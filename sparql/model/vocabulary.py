@@ -41,6 +41,9 @@ GEO: Final = Namespace("http://www.opengis.net/ont/geosparql#")
 UKG: Final = Namespace("https://w3id.org/urbankg/system#")
 """System vocabulary: review items, evidence, verdicts."""
 
+RECORD: Final = Namespace("https://w3id.org/urbankg/record/")
+"""Documents, runs, evidence and review items have IRIs under this one."""
+
 GRAPH: Final = Namespace("https://w3id.org/urbankg/graph/")
 """System graphs. Reading one needs its IRI; writing to one is refused."""
 

@@ -14,10 +14,8 @@ from datetime import datetime
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from sparql.model.change import Verdict
-from sparql.model.vocabulary import DCTERMS, PROV, PROVENANCE, RDF, UKG, XSD, Namespace
+from sparql.model.vocabulary import DCTERMS, PROV, PROVENANCE, RDF, RECORD, UKG, XSD
 
-RECORD = Namespace("https://w3id.org/urbankg/record/")
-"""Documents, runs, evidence and review items have IRIs under this one."""
 _MOST_SHARING = 64
 """At most so many statements share a reifier: a read of one of them skips the others."""
 

@@ -15,8 +15,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 
 from sparql.model.graph_reading import QuadSource
 from sparql.model.source import Term
-from sparql.model.vocabulary import DEFAULT, PROV, PROVENANCE, RDF, UKG, XSD
-from sparql.provenance.records import RECORD
+from sparql.model.vocabulary import DEFAULT, PROV, PROVENANCE, RDF, RECORD, UKG, XSD
 
 __all__ = ["LEAVE", "PastRewrite", "RewriteRecords", "Rewriting", "TermPair", "header_quads", "record_of"]
 

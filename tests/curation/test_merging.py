@@ -9,8 +9,7 @@ from pyoxigraph import Literal, Quad, Triple
 
 from curation.merging import Merging
 from shapes.errors import EntityUnknown, MergeRefused, MergeSettled
-from sparql.model.vocabulary import DERIVED, EXTRACTED, PROV, RDFS, SKOS
-from sparql.provenance.records import RECORD
+from sparql.model.vocabulary import DERIVED, EXTRACTED, PROV, RDFS, RECORD, SKOS
 from tests.support.gate_city import ADA, City, ex, kind, placed, said
 
 A, B = ex("a"), ex("b")
