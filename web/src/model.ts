@@ -143,7 +143,7 @@ class ModelScreen extends Screen {
     const rules = this.rules.filter((two) => [...two.targets].some((iri) => names.has(iri)));
     const properties = new Set(said.map((two) => two.iri));
     const more = this.rules.filter((two) => !rules.includes(two) && [...two.targets].some((iri) => properties.has(iri)));
-    return html`<div><p class="small phone"><a href="#/model">All kinds</a></p><p class="small soft">${one.above.map((iri, index) => html`${index ? ", " : ""}<a href=${`#/${address("model", { class: iri })}`}>${nameOf(iri)}</a>`)}</p><h1 class="upper">${nameOf(one.iri)}</h1><p class="soft">${one.definition}</p>
+    return html`<div><p class="small phone trail"><a href="#/model">All kinds</a></p><p class="small soft trail">${one.above.map((iri, index) => html`${index ? ", " : ""}<a href=${`#/${address("model", { class: iri })}`}>${nameOf(iri)}</a>`)}</p><h1 class="upper">${nameOf(one.iri)}</h1><p class="soft">${one.definition}</p>
         <p class="small"><a href=${`#/${address("query", { query: `PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\nSELECT ?thing ?label WHERE {\n  ?thing a/rdfs:subClassOf* <${one.iri}> ; rdfs:label ?label\n} ORDER BY ?label` })}`}>Show all in Query</a>${this.documented(one.iri)}</p></div>
       <div class="card"><header><h2>What can be said of it</h2><span class="count">${said.length}</span></header>
         ${said.length ? html`<table class="facts"><tbody>${said.map((two) => html`<tr><th scope="row">${nameOf(two.iri)}</th><td>${[...two.ranges].map(nameOf).join(" or ") || "anything"}${unitOf(two.iri) ? html` <span class="small faint">in${unitOf(two.iri)}</span>` : nothing}</td></tr>`)}</tbody></table>` : html`<p class="empty">No property names it in its domain.</p>`}</div>
