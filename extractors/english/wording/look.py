@@ -22,6 +22,7 @@ from extractors.english.wording.clause_checks import (
     is_half,
     is_one_of_two,
     is_region,
+    name_before,
     noun_before,
     objects_of,
     other_subject,
@@ -41,7 +42,7 @@ from extractors.english.wording.subjects import (
     outside,
     subject_of,
 )
-from extractors.english.wording.topics import Topics, complemented, opening_noun
+from extractors.english.wording.topics import Topics, complemented, is_another, opening_noun
 from extractors.english.wording.units import (
     AUXILIARIES,
     PREPOSITIONS,
@@ -239,6 +240,8 @@ class Wording:
                 return False
         if [unit.text for unit in units[:1]] == ["this"] and units[1].text in AUXILIARIES | {"came"}:
             return False  # "This came to be called the Elm Affair": what happened, no thing
+        if is_another(units):
+            return False
         topics = list(self._topics.recent(sentence))
         noun = opening_noun(units) if any(unit.text in ("the", "this") for unit in units[:2]) else ()
         described = (self._topics.described(sentence, " ".join(noun[:n])) for n in range(len(noun), 0, -1))
@@ -278,7 +281,7 @@ class Wording:
         units, text = clause.units, self._text.text
         if says_of_a_part(units, found):
             return "something of another thing"
-        owner = owner_before(units, found)
+        owner = owner_before(units, found) or name_before(clause, found)
         if owner is not None and not self._is(owner, subject):
             return f'"{_text(text, owner)}"'
         other = noun_before(units, found) or self._beside(clause, found, subject)

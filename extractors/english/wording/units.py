@@ -159,8 +159,9 @@ def is_indefinite(text: str, span: Span) -> bool:
 
 def is_adjective(text: str, spans: Sequence[Span]) -> bool:
     """Tell a word of a people before a noun wherever it occurs: "serving American food"."""
-    words = [_ADJECTIVAL.fullmatch(text[span.start : span.end]) for span in spans]
-    return bool(spans) and all(words) and all(_QUALIFIED.match(text, span.end) for span in spans)
+    alone = [span for span in spans if not re.match(r" [A-Z]", text[span.end : span.end + 2])]
+    words = [_ADJECTIVAL.fullmatch(text[span.start : span.end]) for span in alone]
+    return bool(alone) and all(words) and all(_QUALIFIED.match(text, span.end) for span in alone)
 
 
 def _name(text: str, span: Span) -> Unit:
