@@ -140,10 +140,10 @@ class Phrases:
         own = units[at].text.split()[-1]
         if not before or not after or before[0].text not in ("the", "a", "an", "its"):
             return False
-        if after[0].kind is not Kind.WORD or after[0].text in _OF_PLACES:
-            return False
         if after[0].text in _OF_NAMES or (after[0].text in _LIMITS and own in _AREAS):
             return True
+        if after[0].kind is not Kind.WORD or after[0].text in _OF_PLACES:
+            return False
         kind = self.is_kind(after[0]) and not after[0].text.endswith("s")
         return kind and self.is_noun(own) and after[0].stem != stem(own)
 
