@@ -295,3 +295,14 @@ async def test_the_kind_that_a_name_says_wins_over_a_guess(schema: Schema) -> No
     assert kinds["Elm Street"] == (urban("Street"), ())
     assert kinds["Norton Park"] == (urban("Park"), ())
     assert [problem.rule for problem in kinds["Salt Villa"][1]] == [UNWORDED]
+
+
+@pytest.mark.parametrize("aside", [", known as the Elm,", " (Ash Hall)", ", once a church,"])
+async def test_a_kind_behind_an_aside_is_said_of_the_name_before_it(schema: Schema, aside: str) -> None:
+    text = f"Elm House{aside} is a temple in Norton."
+    rows = [("Elm House", "is a", "temple"), ("Elm House", "located in", "Norton")]
+
+    extraction = await pipeline(schema, ScriptedModel(reply(rows))).extract(text)
+
+    (kind,) = (one for one in extraction.candidates if one.predicate == RDF_TYPE and one.reply)
+    assert not kind.problems
