@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["LETTER", "MARKS"]
+__all__ = ["LETTER", "MARKS", "is_foreign"]
 
 
 def _ranges(codes: Iterable[int]) -> str:
@@ -29,3 +30,10 @@ MARKS: Final = _ranges(code for code in range(0x300, _LAST) if unicodedata.categ
 """Combining marks of all scripts, for the inside of a character class."""
 LETTER: Final = rf"[\w{MARKS}]"
 """A letter, a digit, an underscore, or a mark on one of these."""
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
+_ANY = re.compile(r"[^\W\d_]")
+
+
+def is_foreign(name: str) -> bool:
+    """Whether a name has letters, and none of them is Latin."""
+    return _ANY.search(name) is not None and _LATIN.search(name) is None

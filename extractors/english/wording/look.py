@@ -65,10 +65,7 @@ from ontology.terms import OntologyProperty, PropertyKind
 __all__ = ["Wording"]
 
 _LANGUAGE: Final = "en"
-_POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
-_PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
 _PRONOUNS: Final = frozenset("it its he she they his her their this these both which who that".split())  # noqa: SIM905
-_LONGEST_WORD: Final = 30
 
 
 class Wording:
@@ -79,7 +76,8 @@ class Wording:
         self._linker = linker
         self._schema = linker.schema
         self._phrases = phrases_of(linker.schema)
-        self._language = detect_language(text.text, expected=(_LANGUAGE,))
+        self._reads = detect_language(text.text, expected=(_LANGUAGE,)) in (_LANGUAGE, None)
+        self._runs = frozenset(run for one in text.sentences for run in capitalized_runs(text.text, one))
         named = (name for name in names if is_name(name))
         spans = {s for name in named for s in text.occurrences(name) if not is_indefinite(text.text, s)}
         spans |= {Span(start, end) for start, end, _ in linker.labels.mentions(text.text)}
@@ -109,10 +107,12 @@ class Wording:
 
     def proposed(self) -> Iterable[Proposed]:
         """What the text says by the labels of relations; see `proposing`."""
-        if self._language not in (_LANGUAGE, None):
-            return ()
-        runs = {run for one in self._text.sentences for run in capitalized_runs(self._text.text, one)}
-        return proposals(self._text, self._schema, self._phrases, self._topics, self._names | runs)
+        names = self._names | self._runs
+        return proposals(self._text, self._schema, self._phrases, self._topics, names) if self._reads else ()
+
+    def proposed_kinds(self) -> Iterable[tuple[str, str, Span]]:
+        """What kinds the text says of names in other scripts than Latin, which a small model passes over."""
+        return self._kinds.said_of_foreign(self._runs) if self._reads else ()
 
     def look(self, reading: Interpretation) -> Interpretation:
         """Return the reading with what its words do not say, or with its ends in the order that they say."""
@@ -167,9 +167,7 @@ class Wording:
         return [reading.grounded.object, *(span for span in near if span != reading.grounded.object)]
 
     def _is_english(self, sentence: Span) -> bool:
-        if self._language in (_LANGUAGE, None):
-            return True
-        return is_held_together(self._text.text[sentence.start : sentence.end], _LANGUAGE)
+        return self._reads or is_held_together(self._text.text[sentence.start : sentence.end], _LANGUAGE)
 
     def _says_inverse(self, sentence: Span, term: OntologyProperty, subject: str, value: Span) -> bool:
         """Whether the sentence says it from the other end: "contains" for "located in"."""

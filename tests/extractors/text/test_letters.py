@@ -12,6 +12,8 @@ from extractors.prompting.answer_grammar import answer_grammar
 from extractors.text.chunking import Span
 from extractors.text.cleaning import detect_language
 from extractors.text.letters import LETTER
+from ontology.schema import Schema
+from tests.support.scripted import ScriptedModel, pipeline, reply
 
 WORDS = ["พิพิธภัณฑสถาน", "น้ำ", "संग्रहालय", "मलय", "N\u0303uble", "القَاهِرَة", "יְרוּשָׁלַיִם", "Łódź", "東京"]
 
@@ -58,3 +60,19 @@ def test_a_foreign_text_with_an_english_name_is_not_english() -> None:
     text = "Музей был открыт в тысяча девятьсот втором и стоит у моря в старом городе. Museum of the Sea."
 
     assert detect_language(text, expected=("en",)) != "en"
+
+
+FOREIGN = [
+    ("The מוזיאון ישראל is a museum in ירושלים and opened in 1965.", "מוזיאון", "מוזיאון ישראל"),
+    ("The Μουσείο Ακρόπολης is a museum and opened in 2009.", "Μουσείο", "Μουσείο Ακρόπολης"),
+    ("The राष्ट्रीय संग्रहालय is a museum and opened in 1949.", "राष्ट्रीय", "राष्ट्रीय संग्रहालय"),
+]
+
+
+@pytest.mark.parametrize(("text", "cut", "whole"), FOREIGN)
+async def test_words_in_another_script_side_by_side_are_one_name(
+    schema: Schema, text: str, cut: str, whole: str
+) -> None:
+    extraction = await pipeline(schema, ScriptedModel(reply([(cut, "is a", "museum")]))).extract(text)
+
+    assert [entity.label for entity in extraction.entities] == [whole]
