@@ -178,9 +178,8 @@ class Wording:
         )
         if other is None:
             return False
-        words = _words(self._text, value)
         return any(
-            self._says(sentence, other, words, span, "") is None
+            self._says(sentence, other, _words(self._text, value), span, "") is None
             for span in self._text.occurrences(subject, sentence)
         )
 
