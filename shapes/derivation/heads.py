@@ -110,8 +110,7 @@ class _ConstructHead:
         self.grows = only_grows(algebra.p)
         self._select = _as_select(text)
         try:
-            answer: Any = pyoxigraph.Store().query(self._select)
-            self._binds = Variable("this") in answer.variables
+            self._binds = _binds_this(self._select)
             if not self._binds:
                 pyoxigraph.Store().query(_with_this(self._select, _FOCUS))
         except SyntaxError as error:
@@ -129,7 +128,7 @@ class _ConstructHead:
                 ):
                     yield Triple(subject, predicate, value)
 
-    def candidates(self, source: TripleSource, triple: Triple) -> set[Term] | None:
+    def candidates(self, source: TripleSource, triple: Triple) -> set[Term] | None:  # noqa: ARG002
         terms = (triple.subject, triple.predicate, triple.object)
         found: set[Term] = set()
         for pattern in self._template:
@@ -199,6 +198,16 @@ def _construct_algebra(name: str, text: str) -> CompValue:
     if algebra.name != "ConstructQuery":
         raise ShapeMalformed(name, "its sh:construct is no CONSTRUCT")
     return algebra
+
+
+def _binds_this(select: str) -> bool:
+    """Whether `$this` is a variable of the answer.
+
+    Not within the reading of a rule: the parser keeps frames of its callers, and an answer may not be
+    released by another thread.
+    """
+    answer: Any = pyoxigraph.Store().query(select)
+    return Variable("this") in answer.variables
 
 
 def _as_select(text: str) -> str:

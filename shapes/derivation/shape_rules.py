@@ -21,7 +21,7 @@ from shapes.terms import to_rdflib
 from sparql.inference.derivation_rules import Pair
 from sparql.model.source import Term, TripleSource
 
-__all__ = ["ShapeRules", "shape_rules"]
+__all__ = ["ShapeRules", "not_run", "shape_rules"]
 
 
 class _Conditions:
@@ -117,6 +117,11 @@ def shape_rules(graph: rdflib.Graph) -> ShapeRules | None:
     if (None, rdflib.URIRef(str(SH) + "rule"), None) not in graph:
         return None
     return ShapeRules(graph) or None
+
+
+def not_run(graph: rdflib.Graph) -> dict[Node, str]:
+    """The rules of a shapes graph that are not run, with the reasons."""
+    return {one.node: one.reason for one in ShapeRules(graph).not_run}
 
 
 def _each(pairs: Pairs) -> Iterator[Pair]:

@@ -114,7 +114,7 @@ class Inferences:
             except UnusableRule as error:
                 # The graph stays usable by what follows from axioms.
                 self._more, self.problem = None, str(error)
-                _log.error("The rules of the shapes are not followed. %s", error)
+                _log.error("The rules of the shapes are not followed. %s", self.problem)
         return inferred
 
 
