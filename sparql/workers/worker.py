@@ -262,7 +262,10 @@ class Worker:
         facts = {"unknown_functions": [iri.value for iri in unknown]} if unknown else {}
         sink = self._sink(request, format_, facts)
         # The engine accepts any object with a write method.
-        results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
+        if isinstance(results, QueryTriples) and request["prefixes"]:
+            pyoxigraph.serialize(results, sink, format=format_.engine, prefixes=request["prefixes"])  # type: ignore[call-overload]
+        else:
+            results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
         sink.finish()
 
     def _query(
