@@ -263,7 +263,9 @@ class Worker:
         sink = self._sink(request, format_, facts)
         # The engine accepts any object with a write method.
         if isinstance(results, QueryTriples) and request["prefixes"]:
-            pyoxigraph.serialize(results, sink, format=format_.engine, prefixes=request["prefixes"])  # type: ignore[call-overload]
+            assert isinstance(format_.engine, RdfFormat)
+            prefixes = request["prefixes"]
+            pyoxigraph.serialize(results, sink, format=format_.engine, prefixes=prefixes)  # type: ignore[arg-type]
         else:
             results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
         sink.finish()
