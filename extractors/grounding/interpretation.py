@@ -12,6 +12,7 @@ from pyoxigraph import NamedNode
 
 from extractors.english.coreference import Antecedents, is_anaphor
 from extractors.english.values import looks_like_value
+from extractors.english.wording.units import capitalized_runs
 from extractors.grounding.entities import (
     is_name,
     name_key,
@@ -25,6 +26,7 @@ from extractors.grounding.relation_words import Ends, RelationWords
 from extractors.prompting.prompt import IS_A
 from extractors.prompting.reply import ReplyTriple
 from extractors.text.chunking import Span
+from extractors.text.letters import is_foreign
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 
@@ -33,6 +35,8 @@ __all__ = ["Interpretation", "Interpreter", "StatedTriple", "Synonyms", "no_syno
 _AFTER_HEAD = re.compile(
     r"\s*(?:,|\b(?:of|in|on|at|for|by|with|from|near|that|which|who|to|along|between|designed|built)\b)"
 )
+
+_GOES_ON = re.compile(r",? (?:and|on|for)\b")
 
 Synonyms = Callable[[OneOf["class", "property"], str], NamedNode | None]
 """Returns the term that people assigned to a word, or None."""
@@ -81,6 +85,18 @@ class Interpretation:
         """Whether the ontology has no term for it."""
         return self.type is None if self.is_type else self.relation is None
 
+    def turned(self) -> Interpretation:
+        """The same reading with its ends exchanged."""
+        triple, grounded = self.said.triple, self.grounded
+        said = replace(self.said, triple=replace(triple, subject=triple.object, object=triple.subject))
+        return replace(
+            self,
+            said=said,
+            grounded=replace(grounded, subject=grounded.object, object=grounded.subject),
+            subject_name=self.object_name,
+            object_name=self.subject_name,
+        )
+
 
 class Interpreter:
     """Looks up what the model said about one text."""
@@ -111,7 +127,25 @@ class Interpreter:
     def _name_alone(self, name: str) -> str:
         if self._linker.labels.exact(name):
             return name
-        return without_possessor(without_heading(without_whereabouts(name)))
+        return self._completed(without_possessor(without_heading(without_whereabouts(name))))
+
+    def _completed(self, name: str) -> str:
+        """Complete a name that is cut wherever it occurs: "Ministry of Trade" before "and Industry".
+
+        Words side by side in another script than Latin are one name.
+        """
+        found = {self._whole(span) for span in self._text.occurrences(name)}
+        whole = next(iter(found)) if len(found) == 1 else None
+        return name if whole is None else " ".join(self._text.evidence(whole).quote.split())
+
+    def _whole(self, part: Span) -> Span | None:
+        runs = capitalized_runs(self._text.text, self._text.sentence_of(part))
+        whole = next((run for run in runs if run.start <= part.start and part.end < run.end), None)
+        if whole is None:
+            return None
+        goes_on = _GOES_ON.match(self._text.text[part.end : whole.end])
+        foreign = is_foreign(self._text.text[whole.start : whole.end])
+        return Span(part.start, whole.end) if goes_on or foreign else None
 
     def _resolved(self, readings: Sequence[Interpretation]) -> Sequence[Interpretation]:
         """Replace pronouns and descriptions by the names that they clearly refer to."""

@@ -14,16 +14,22 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from extractors.english.values import looks_like_value
+from extractors.english.wording.clause import Clause, Governor
 from extractors.english.wording.clause_checks import (
     has_it_too,
     is_behind,
+    is_compound,
     is_half,
+    is_one_of_two,
     is_region,
+    name_before,
+    noun_before,
     objects_of,
     other_subject,
+    owner_before,
     says_of_a_part,
 )
-from extractors.english.wording.governing import Clause, Governor, governor
+from extractors.english.wording.governing import governor
 from extractors.english.wording.kind_look import KindLook
 from extractors.english.wording.kinds import kind_of_name
 from extractors.english.wording.phrases import Group, group_of, phrases_of
@@ -36,7 +42,7 @@ from extractors.english.wording.subjects import (
     outside,
     subject_of,
 )
-from extractors.english.wording.topics import Topics, complemented, opening_noun
+from extractors.english.wording.topics import Topics, complemented, is_another, opening_noun
 from extractors.english.wording.units import (
     AUXILIARIES,
     PREPOSITIONS,
@@ -59,10 +65,7 @@ from ontology.terms import OntologyProperty, PropertyKind
 __all__ = ["Wording"]
 
 _LANGUAGE: Final = "en"
-_POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
-_PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
 _PRONOUNS: Final = frozenset("it its he she they his her their this these both which who that".split())  # noqa: SIM905
-_LONGEST_WORD: Final = 30
 
 
 class Wording:
@@ -73,7 +76,8 @@ class Wording:
         self._linker = linker
         self._schema = linker.schema
         self._phrases = phrases_of(linker.schema)
-        self._language = detect_language(text.text, expected=(_LANGUAGE,))
+        self._reads = detect_language(text.text, expected=(_LANGUAGE,)) in (_LANGUAGE, None)
+        self._runs = frozenset(run for one in text.sentences for run in capitalized_runs(text.text, one))
         named = (name for name in names if is_name(name))
         spans = {s for name in named for s in text.occurrences(name) if not is_indefinite(text.text, s)}
         spans |= {Span(start, end) for start, end, _ in linker.labels.mentions(text.text)}
@@ -89,7 +93,7 @@ class Wording:
     def _suits(self, noun: str, name: str) -> bool:
         """Whether "the museum" can be a name: it has that word, or is known or called to be one."""
         kind = self._schema.find_class(noun)
-        if f" {name_key(noun)} " in f" {name_key(name)} ":
+        if self._phrases.is_head(noun, name):
             return True
         own = {one for entry in self._linker.labels.exact(name) for one in entry.classes}
         said = kind_of_name(name, self._schema)
@@ -103,10 +107,12 @@ class Wording:
 
     def proposed(self) -> Iterable[Proposed]:
         """What the text says by the labels of relations; see `proposing`."""
-        if self._language not in (_LANGUAGE, None):
-            return ()
-        runs = {run for one in self._text.sentences for run in capitalized_runs(self._text.text, one)}
-        return proposals(self._text, self._schema, self._phrases, self._topics, self._names | runs)
+        names = self._names | self._runs
+        return proposals(self._text, self._schema, self._phrases, self._topics, names) if self._reads else ()
+
+    def proposed_kinds(self) -> Iterable[tuple[str, str, Span]]:
+        """What kinds the text says of names in other scripts than Latin, which a small model passes over."""
+        return self._kinds.said_of_foreign(self._runs) if self._reads else ()
 
     def look(self, reading: Interpretation) -> Interpretation:
         """Return the reading with what its words do not say, or with its ends in the order that they say."""
@@ -123,7 +129,7 @@ class Wording:
             other = replace(reading, relation=inverse)
             if self._fits(reading.said.triple.subject, inverse.domains) and self._doubt(other) is None:
                 return other
-        turned = _turned(reading)
+        turned = reading.turned()
         fits = self._fits(turned.said.triple.subject, term.domains) and self._fits(
             turned.said.triple.object, term.ranges
         )
@@ -161,9 +167,7 @@ class Wording:
         return [reading.grounded.object, *(span for span in near if span != reading.grounded.object)]
 
     def _is_english(self, sentence: Span) -> bool:
-        if self._language in (_LANGUAGE, None):
-            return True
-        return is_held_together(self._text.text[sentence.start : sentence.end], _LANGUAGE)
+        return self._reads or is_held_together(self._text.text[sentence.start : sentence.end], _LANGUAGE)
 
     def _says_inverse(self, sentence: Span, term: OntologyProperty, subject: str, value: Span) -> bool:
         """Whether the sentence says it from the other end: "contains" for "located in"."""
@@ -189,17 +193,28 @@ class Wording:
         if group is not Group.NAMES or not self._whole.is_part(names, value):
             names = {span for span in names if span.end <= value.start or value.end <= span.start} | {value}
         units = with_past_names(units_of(text, sentence, names))
+        if any(unit.text == "respectively" for unit in units):
+            return 'The text says which belongs to which by "respectively", which is not read.'
         at = next((n for n, u in enumerate(units) if u.start <= value.start and value.end <= u.end), None)
         if at is None:
             return None
         if (units[at].start, units[at].end) != (value.start, value.end) and group is Group.NAMES:
             return f'"{text[value.start : value.end]}" is a part of "{_text(text, units[at])}".'
         units, at = outside(units, at)
-        others = frozenset(n for n, unit in enumerate(units) if n != at and self._is(unit, subject))
+        others = frozenset(
+            n
+            for n, unit in enumerate(units)
+            if n != at
+            and self._is(unit, subject)
+            and not self._phrases.is_other(units, n)
+            and not is_compound(units, n)
+        )
         extra = {term.iri: relation} if relation and not self._phrases.knows(relation) else {}
         occurrences = self._phrases.occurrences(units, group, extra)
         clause = Clause(units, at, others, occurrences, term, self._phrases)
         found = governor(clause, group)
+        if group is Group.NAMES and (is_compound(units, at) or self._phrases.is_other(units, at)):
+            return f'"{_text(text, units[at])}" is a part of a longer name, or describes another thing.'
         if found is not None and self._owns(clause, found):
             return f'"{_text(text, units[at])}" owns what follows it, or is a part of its name.'
         if found is not None and is_half(clause, found):
@@ -223,6 +238,8 @@ class Wording:
                 return False
         if [unit.text for unit in units[:1]] == ["this"] and units[1].text in AUXILIARIES | {"came"}:
             return False  # "This came to be called the Elm Affair": what happened, no thing
+        if is_another(units):
+            return False
         topics = list(self._topics.recent(sentence))
         noun = opening_noun(units) if any(unit.text in ("the", "this") for unit in units[:2]) else ()
         described = (self._topics.described(sentence, " ".join(noun[:n])) for n in range(len(noun), 0, -1))
@@ -239,10 +256,8 @@ class Wording:
             return None
         if found.converse:
             return self._wrong_object(clause, found, term, subject)
-        if says_of_a_part(units, found):
-            return f'The text says "{term.label}" of something of another thing, not of "{subject}".'
-        if (near := self._beside(clause, found, subject)) is not None:
-            return f'The text says "{term.label}" of "{_text(text, near)}", not of "{subject}".'
+        if (said := self._other(clause, found, subject)) is not None:
+            return f'The text says "{term.label}" of {said}, not of "{subject}".'
         if (whole := complemented(units, found.first, clause.others)) is not None:
             return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
         about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))
@@ -258,6 +273,17 @@ class Wording:
         if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:
             return f'The text says "{term.label}" of "{_text(text, other)}", not of "{subject}".'
         return None
+
+    def _other(self, clause: Clause, found: Governor, subject: str) -> str | None:
+        """The other thing of which the words surely speak, by what stands right before them."""
+        units, text = clause.units, self._text.text
+        if says_of_a_part(units, found):
+            return "something of another thing"
+        owner = owner_before(units, found) or name_before(clause, found)
+        if owner is not None and not self._is(owner, subject):
+            return f'"{_text(text, owner)}"'
+        other = noun_before(units, found) or self._beside(clause, found, subject)
+        return None if other is None else f'"{_text(text, other)}"'
 
     def _wrong_object(
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str
@@ -288,8 +314,11 @@ class Wording:
             return None
         if chained(units, before, lambda unit: self._is(unit, subject)) is False:
             return units[before]
+        if clause.term.kind is PropertyKind.OBJECT and is_one_of_two(units, before):
+            return units[before]
         meant = any(unit.text in _PRONOUNS for unit in units[:before]) or units[0].text in ("the", "this")
-        return None if clause.others or meant else units[before]
+        placed = is_complement(units, before)
+        return None if clause.others or (meant and placed) else units[before]
 
     def _wrong_topic(
         self, sentence: Span, clause: Clause, found: Governor, term: OntologyProperty, subject: str
@@ -360,19 +389,6 @@ class Wording:
             return not ours  # "Roosevelt Island", which is known, is not short for its tramway
         before, found, after = f" {here} ".partition(f" {there} ")
         return bool(found) and not after and all(self._whole.describes(word) for word in before.split())
-
-
-def _turned(reading: Interpretation) -> Interpretation:
-    """The same reading with its ends exchanged."""
-    triple, grounded = reading.said.triple, reading.grounded
-    said = replace(reading.said, triple=replace(triple, subject=triple.object, object=triple.subject))
-    return replace(
-        reading,
-        said=said,
-        grounded=replace(grounded, subject=grounded.object, object=grounded.subject),
-        subject_name=reading.object_name,
-        object_name=reading.subject_name,
-    )
 
 
 def _words(text: GroundedText, span: Span) -> str:

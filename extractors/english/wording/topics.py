@@ -14,7 +14,7 @@ from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Un
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 
-__all__ = ["Topics", "complemented", "opening_noun"]
+__all__ = ["Topics", "complemented", "is_another", "opening_noun"]
 
 _THINGS: Final = frozenset({"it", "its"})
 _PRESENTING: Final = frozenset("nearby next here there opposite behind beyond close also across".split())  # noqa: SIM905
@@ -23,6 +23,7 @@ _LONGEST_PLACE: Final = 5
 _DEFINITE: Final = frozenset("the this that it he she they".split())  # noqa: SIM905
 _GAP = re.compile(r"\n[ \t\r]*\n")
 _BULLETS: Final = frozenset('"“-•*·–—>')
+_OTHERS: Final = frozenset("original former previous earlier older other another".split())  # noqa: SIM905
 _LONGEST_NOUN: Final = 3
 _SENTENCES_BACK: Final = 3
 
@@ -94,19 +95,21 @@ class Topics:
 
     def described(self, sentence: Span, noun: str) -> str | None:
         """The one topic of the sentences before that a noun can describe: "the museum"."""
+        if noun.split()[0] in _OTHERS:
+            return None
         at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
         places = range(at - 1, max(-1, at - 1 - _SENTENCES_BACK), -1)
         topics = [topic for before in places if (topic := self._topic(before)) is not None]
-        called = [topic for topic in topics if noun.casefold() in topic.casefold().split()]
+        called = [topic for topic in topics if self._suits(noun, topic) and _has(topic, noun)]
         named = [name for before in places for name in self._named(self._text.sentences[before], noun)]
         suiting = [topic for topic in topics if self._suits(noun, topic)]
         return next(iter(called or named or suiting), None)
 
     def _named(self, sentence: Span, noun: str) -> Sequence[str]:
-        """The names of a sentence that have a noun in them: "Norton Academy" for "the academy"."""
-        units = [unit for unit in self._units(sentence) if unit.kind is Kind.NAME]
-        found = {unit.text: unit for unit in units if noun.casefold() in unit.text.split()}
-        return [self._text.text[unit.start : unit.end] for unit in found.values()]
+        """The names of a sentence that a noun is the head of: "Norton Academy" for "the academy"."""
+        units = {unit.text: unit for unit in self._units(sentence) if unit.kind is Kind.NAME}
+        found = [self._text.text[unit.start : unit.end] for unit in units.values()]
+        return [name for name in found if _has(name, noun) and self._suits(noun, name)]
 
     def _topic(self, at: int) -> str | None:
         if at not in self._found:
@@ -147,6 +150,10 @@ class Topics:
         return next((one for one in found if one is not None), None)
 
 
+def _has(name: str, noun: str) -> bool:
+    return noun.casefold() in name.casefold().split()
+
+
 def _presented(units: Sequence[Unit]) -> Unit | None:
     """The name that an inverted sentence is about: "Nearby is the Elm Arena", "Next door stands Elm Hall"."""
     for at, unit in enumerate(units[:_LONGEST_PLACE]):
@@ -156,6 +163,12 @@ def _presented(units: Sequence[Unit]) -> Unit | None:
             rest = [one for one in units[at + 1 : at + 3] if one.text != "the"]
             return rest[0] if rest and rest[0].kind is Kind.NAME else None
     return None
+
+
+def is_another(units: Sequence[Unit]) -> bool:
+    """Whether a sentence opens with another thing of a kind: "The original hospital on the site"."""
+    opening = [unit.text for unit in units if unit.kind is not Kind.MARK][:2]
+    return len(opening) == 2 and opening[0] in ("the", "an", "its") and opening[1] in _OTHERS
 
 
 def opening_noun(units: Sequence[Unit]) -> Sequence[str]:
