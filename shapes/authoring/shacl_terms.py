@@ -26,8 +26,8 @@ _SUPPORTED = frozenset(
     zeroOrOnePath
 
     ConstraintComponent NodeShape Parameter Parameterizable PrefixDeclaration PropertyShape
-    SPARQLAskExecutable SPARQLAskValidator SPARQLConstraint SPARQLExecutable SPARQLSelectExecutable SPARQLSelectValidator
-    Severity Shape Validator NodeKind
+    SPARQLAskExecutable SPARQLAskValidator SPARQLConstraint SPARQLExecutable SPARQLSelectExecutable
+    SPARQLSelectValidator Severity Shape Validator NodeKind
 
     BlankNode BlankNodeOrIRI BlankNodeOrLiteral IRI IRIOrLiteral Literal Info Violation Warning""".split()  # noqa: SIM905
 )
