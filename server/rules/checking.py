@@ -139,7 +139,7 @@ def reasoned(
         return replace(report, notes=(*report.notes, f"Not reasoned over: {error}"))
     names = "HermiT" if reasoner is Reasoner.HERMIT else "HermiT, explained by Pellet"
     findings = in_order((*report.findings, *lint_reasoned(schema, verdict)))
-    return replace(report, findings=findings, notes=(*report.notes, f"ReasonerVerdict over by {names}."))
+    return replace(report, findings=findings, notes=(*report.notes, f"Reasoned over by {names}."))
 
 
 def _extents(schema: Schema) -> Iterator[Finding]:
