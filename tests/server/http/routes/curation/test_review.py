@@ -425,7 +425,7 @@ async def test_items_are_filtered_by_severity_component_source_class_and_confide
     [
         ("component", "MinCuont", "MinCountConstraintComponent"),
         ("component", "UnknwonTerm", "UnknownTerm"),
-        ("component", "x", "/review/facets"),
+        ("component", "x", "there is no component 'x' in"),
         ("class", URBAN + "Musem", URBAN + "Museum"),
         ("predicate", URBAN + "locatedin", URBAN + "locatedIn"),
         ("source", "a lst", "a list"),
