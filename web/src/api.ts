@@ -142,9 +142,16 @@ export function address(path: string, parameters: Record<string, string | number
 export function inWords(error: unknown): string {
   if (error instanceof Problem) {
     if (error.status === 401) return `${error.message} Sign in with a key.`;
-    return error.message;
+    return withoutRoutes(error.message);
   }
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A message without what only programs can do about it: requests to send. */
+function withoutRoutes(message: string): string {
+  const route = /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \//;
+  const sentences = message.split(/(?<=[.!?])\s+/).map((one) => one.replace(/; `?(?:GET|POST|PUT|PATCH|DELETE) \/[^;]*\.$/, "."));
+  return sentences.filter((one) => !route.test(one)).join(" ") || message;
 }
 
 /** Let the browser keep a text as a file. */

@@ -2,7 +2,7 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import type { FeatureCollection, Geometry } from "geojson";
-import { address, ask, inSteps, inWords as problemInWords, Problem, rows, select, type Results } from "./api";
+import { address, ask, inSteps, inWords as problemInWords, Problem, rows, select, type Results, type Row } from "./api";
 import { evidenceOf, readSentences, sourceShown, type Source, type Triple } from "./evidence";
 import { questions } from "./examples";
 import { isIri, kindOf, learn, nameOf, note, TYPE } from "./names";
@@ -270,7 +270,18 @@ class AskScreen extends Screen {
     const placed = await placesOf([...new Set(iris)], from).catch(() => placesOf([...new Set(iris)]));
     if (results !== this.results) return;
     this.placed = placed;
+    if (near?.op === "near" && !nodesOf(reply).some((one) => one.op === "top")) this.nearestFirst();
     this.requestUpdate();
+  }
+
+  /** The list and the numbers of the map, by distance. */
+  private nearestFirst(): void {
+    const far = (iri: unknown): number => this.placed.get(String(iri))?.distance ?? Infinity;
+    const nearest = (one: number, other: number): number => (one === other ? 0 : one - other);
+    const ofRow = (row: Row): number => Math.min(...Object.values(row).map((one) => far(one.value)));
+    this.results?.results?.bindings.sort((one, other) => nearest(ofRow(one), ofRow(other)));
+    const features = [...this.map!.features].sort((one, other) => nearest(far(one.properties?.["iri"]), far(other.properties?.["iri"])));
+    this.map = numbered({ ...this.map!, features });
   }
 
   /** The place that the question refers to, and the area around it that was searched. */
@@ -505,7 +516,8 @@ function headline(reply: Reply, results: Results | null): { heading: string; res
   const answer = reply.answer ?? "";
   const rows = results?.results?.bindings ?? [];
   const colon = answer.indexOf(": ");
-  if (rows.length > 1 && colon > 0) {
+  // "9 museums: A, B …" is said without the names; "Containing it: A, B." says nothing without them.
+  if (rows.length > 1 && colon > 0 && /\d/.test(answer.slice(0, colon))) {
     const ends = rows.map((row) => row["label"]?.value).map((name) => (name ? answer.lastIndexOf(name) + name.length : -1));
     const more = / and [\d,]+ more/.exec(answer);
     const end = Math.max(...ends.filter((one) => one > colon), more ? more.index + more[0].length : -1);

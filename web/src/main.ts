@@ -33,6 +33,7 @@ class App extends LitElement {
   private waiting: number | null = null;
   private element: Screen | null = null;
   private problem = "";
+  private lost = false;
   private signingIn = "";
   private known = false;
 
@@ -86,7 +87,9 @@ class App extends LitElement {
     const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?", 2);
     const [name = "", ...rest] = path.split("/");
     const before = this.entry;
-    this.entry = SCREENS.find((one) => one.name === name) ?? SCREENS[0]!;
+    const found = SCREENS.find((one) => one.name === name);
+    this.entry = found ?? SCREENS[0]!;
+    this.lost = name !== "" && !found;
     this.parameters = new URLSearchParams(query);
     if (rest.length) this.parameters.set("id", decodeURIComponent(rest.join("/")));
     try {
@@ -190,6 +193,7 @@ class App extends LitElement {
       </header>
       <main id="main" tabindex="-1">
         ${this.problem ? html`<div class="note warn" role="alert"><p>${this.problem}</p></div>` : nothing}
+        ${this.lost ? html`<div class="note warn" role="alert"><p>This address leads to no part of the page. Here you can ask.</p></div>` : nothing}
         ${this.known ? this.element : nothing}
       </main>
       <dialog aria-labelledby="sign">

@@ -118,7 +118,7 @@ class ModelScreen extends Screen {
           ${this.may("admin") ? html`${this.adder("ontologies", "Add an ontology")}${this.adder("shapes", "Add shapes")}` : nothing}</div></div>
       ${this.state()}
       ${this.file ? html`<ukg-file .file=${this.file} .access=${this.access} @switched=${() => void this.switched()}></ukg-file>` : this.loaded ? html`<div class="cols queue"><nav class="card side ${this.classes.has(this.chosen) ? "chosen" : ""}" aria-label="Kinds"><div class="in tree"><ul>${used.sort(byName).map((one) => this.branch(one, 0, new Set()))}</ul></div></nav>
-        <section class="gap">${this.classes.get(this.chosen) ? this.kind(this.classes.get(this.chosen)!) : html`<div class="card"><p class="empty first">Choose a kind to see what can be said of it, and which rules hold.</p></div>${this.checked()}${this.folded("All rules", this.rules)}`}</section></div>` : nothing}
+        <section class="gap">${this.classes.get(this.chosen) ? this.kind(this.classes.get(this.chosen)!) : html`<div class="card"><p class="empty first">${this.chosen ? "The ontology does not have this kind. " : ""}Choose a kind to see what can be said of it, and which rules hold.</p></div>${this.checked()}${this.folded("All rules", this.rules)}`}</section></div>` : nothing}
     </div>`;
   }
 

@@ -1,10 +1,9 @@
-"""Script in a model's replies stays text: in extractions, in answers to questions, in what it proposes for gaps."""
+"""Script in a model's replies stays text: in extractions, answers to questions, and proposals for gaps."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
