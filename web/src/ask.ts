@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { FeatureCollection, Geometry } from "geojson";
 import { address, ask, inSteps, inWords as problemInWords, Problem, rows, select, type Results, type Row } from "./api";
 import { evidenceOf, readSentences, sourceShown, type Source, type Triple } from "./evidence";
-import { questions } from "./examples";
+import { examples, questions } from "./examples";
 import { isIri, kindOf, learn, nameOf, note, TYPE } from "./names";
 import { keeping, length as distance, numbered, placesOf, share, table, type Placed } from "./results";
 import { completions, entityAddress, plain, Screen, statement, triple, type Completion } from "./screen";
@@ -80,6 +80,7 @@ class AskScreen extends Screen {
   private copied = false;
   private changed = false;
   private examples: string[] = [];
+  private about: "places" | "things" | "nothing" = "places";
   private evidence: { triple: Triple; sources: Source[] }[] = [];
   private allEvidence = false;
   private placed = new Map<string, Placed>();
@@ -91,8 +92,9 @@ class AskScreen extends Screen {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    questions().then((found) => {
+    Promise.all([questions(), examples()]).then(([found, regions]) => {
       this.examples = found;
+      this.about = regions.length ? "places" : found.length ? "things" : "nothing";
       this.requestUpdate();
     }, () => undefined);
   }
@@ -319,7 +321,7 @@ class AskScreen extends Screen {
       <div class="stack">
         <form class="ask" role="search" @submit=${(event: Event) => this.send(event)}>
           <label class="hide" for="q">Your question</label>
-          <input id="q" .value=${this.question} enterkeyhint="send" autocomplete="off" placeholder="Ask about places"
+          <input id="q" .value=${this.question} enterkeyhint="send" autocomplete="off" placeholder=${this.about === "places" ? "Ask about places" : "Ask a question"}
             @input=${(event: Event) => (this.question = (event.target as HTMLInputElement).value)} />
           <button class="btn main">Ask <kbd class="wide">↵</kbd></button>
         </form>
@@ -380,8 +382,9 @@ class AskScreen extends Screen {
 
   private empty(): TemplateResult {
     return html`<section class="start stack">
-      <h1>Ask about the places of this graph</h1>
-      <p class="soft">Write a question as you would say it. The answer comes with its map, the query that found it, and what was assumed.</p>
+      <h1>${this.about === "places" ? "Ask about the places of this graph" : "Ask about this graph"}</h1>
+      <p class="soft">Write a question as you would say it. The answer comes with ${this.about === "places" ? "its map, " : ""}the query that found it, and what was assumed.</p>
+      ${this.about === "nothing" ? html`<p>The graph holds nothing yet that has a name and a kind. <a href="#/text">Add a text</a></p>` : nothing}
       ${this.examples.length
         ? html`<div class="row"><span class="small faint">Try</span>${this.examples.map(
             (one) => html`<a class="chip plain" href=${`#/${address("ask", { q: one })}`}>${one}</a>`,

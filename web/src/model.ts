@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { address, ask, rows, text } from "./api";
 import { chosen, findings, type Check, type File } from "./file";
-import { forget, kindOf, nameOf, unitOf, vocabulary } from "./names";
+import { counted, forget, kindOf, nameOf, unitOf, vocabulary } from "./names";
 import { Screen } from "./screen";
 
 const OWL = "http://www.w3.org/2002/07/owl#";
@@ -111,7 +111,7 @@ class ModelScreen extends Screen {
   protected override render(): unknown {
     const used = [...this.classes.values()].filter((one) => !one.above.some((iri) => this.classes.has(iri)));
     return html`<div class="gap">
-      <div class="stack"><h1 class="mid">${this.classes.size} kinds, ${this.properties.length} properties, ${this.rules.length} rules</h1>
+      <div class="stack"><h1 class="mid">${counted(this.classes.size, "kind")}, ${counted(this.properties.length, "property", "properties")}, ${counted(this.rules.length, "rule")}</h1>
         <div class="row"><span class="small faint">Files</span>${this.files.map((one) => html`<a class="chip plain" aria-current=${one.name === this.file?.name && one.kind === this.file.kind ? "true" : nothing}
           href=${`#/${address("model", { file: `${one.kind}/${one.name}` })}`}>${one.kind === "shapes" ? "shapes" : "ontology"}: ${one.name}</a>`)}
           ${this.ontologies.map((iri) => html`<a class="small" href=${documentOf(iri)} target="_blank">Documentation: ${nameOf(iri)}</a>`)}

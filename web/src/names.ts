@@ -147,6 +147,11 @@ function lastPart(iri: string): string {
   }
 }
 
+/** A number with its word. */
+export function counted(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+}
+
 /** The name of a rule, or of a kind of rule, as words. */
 export function ruleName(iri: string): string {
   return nameOf(iri).replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
@@ -193,6 +198,14 @@ function inSchema(iri: string): string {
 
 const DATE = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
 
+/** A time as people write it, in its own time zone; as it is where it has seconds or is none. */
+function moment(value: string): string {
+  const found = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):00(?:\.0+)?(Z|[+-]\d\d:\d\d)?$/.exec(value);
+  const day = found && new Date(`${found[1]}T00:00:00Z`);
+  if (!day || Number.isNaN(day.getTime())) return value;
+  return `${DATE.format(day)}, ${found[2]}${found[3] ? ` ${found[3] === "Z" ? "UTC" : found[3]}` : ""}`;
+}
+
 /** A term in words: a name, a date as people write it, a number with separators. */
 export function inWords(term: Term): string {
   if (term.type === "uri") return nameOf(term.value);
@@ -203,6 +216,7 @@ export function inWords(term: Term): string {
     const date = new Date(`${term.value.slice(0, 10)}T00:00:00Z`);
     return Number.isNaN(date.getTime()) ? term.value : DATE.format(date);
   }
+  if (datatype === `${XSD}dateTime` || datatype === `${XSD}dateTimeStamp`) return moment(term.value);
   if (/#(integer|decimal|double|float|int|long|nonNegativeInteger)$/.test(datatype)) {
     const number = Number(term.value);
     return Number.isFinite(number) ? number.toLocaleString("en", { maximumFractionDigits: 3 }) : term.value;

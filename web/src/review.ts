@@ -367,7 +367,7 @@ class ReviewScreen extends Screen {
       </section>
       <section class="stack" aria-label="Item">
         <div class="row"><span class="small faint num">${at >= 0 ? `${at + 1} of ${this.total}` : ""}</span>
-          <span class="push row wide"><span class="small faint">previous</span><kbd>K</kbd><kbd>J</kbd><span class="small faint">next</span></span>
+          ${this.items.length > 1 ? html`<span class="push row wide"><span class="small faint">previous</span><kbd>K</kbd><kbd>J</kbd><span class="small faint">next</span></span>` : nothing}
           <button class="btn low push phone" aria-expanded=${this.queueOpen ? "true" : "false"} @click=${() => this.toggle()}>${this.queueOpen ? "Hide queue" : "Queue"}</button></div>
         ${this.current ? this.item(this.current) : nothing}
         <p class="small soft" aria-live="polite">${this.said}</p>

@@ -119,10 +119,10 @@ class StatusScreen extends Screen {
       ${this.state()}
       <div class="cols">
         <section class="gap">
-          <div class="card"><header><h2>What there is most of</h2></header><table class="list"><tbody>${this.classes.map(
+          <div class="card"><header><h2>What there is most of</h2></header>${this.classes.length || this.working ? nothing : html`<p class="empty">Nothing has a kind of the ontology yet. <a href="#/text">Add a text</a></p>`}<table class="list"><tbody>${this.classes.map(
             (one) => html`<tr><td>${nameOf(one.iri)}</td><td class="bar-cell"><meter min="0" max=${most} value=${one.count} aria-label=${nameOf(one.iri)}></meter></td><td class="right">${number(one.count)}</td></tr>`,
           )}</tbody></table></div>
-          <div class="card"><header><h2>Growth</h2><span class="small faint">the last ${this.growth.length} changes</span></header>${this.grown()}</div>
+          <div class="card"><header><h2>Growth</h2><span class="small faint">${this.growth.length === 1 ? "the last change" : `the last ${this.growth.length} changes`}</span></header>${this.grown()}</div>
           ${this.past ? html`<div class="card"><header><h2>Verdicts by rule</h2>${this.steps()}</header>${verdictTable(this.past)}</div>` : nothing}
           <div class="card"><header><h2>Decisions by rule</h2></header>${this.byRule()}</div>
           <div class="card"><header><h2>Jobs</h2></header>${this.jobs.length ? html`<ul class="items">${this.jobs.map((job) => this.job(job))}</ul>` : html`<p class="empty">No job yet. Drop several files on Text.</p>`}</div>
