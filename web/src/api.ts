@@ -141,7 +141,7 @@ export function address(path: string, parameters: Record<string, string | number
 /** What went wrong, in words that say what to do. */
 export function inWords(error: unknown): string {
   if (error instanceof Problem) {
-    if (error.status === 401) return `${error.message} Sign in with a key.`;
+    if (error.status === 401) return key.get() ? `${error.message} Sign in with another key.` : "This needs a key. Sign in with one; who runs the server makes keys.";
     return withoutRoutes(error.message);
   }
   return error instanceof Error ? error.message : String(error);

@@ -7,7 +7,7 @@ import { evidenceOf, readSentences, sourceShown, type Source } from "./evidence"
 import { things } from "./examples";
 import { inWords, isIri, kindOf, LABEL, learn, nameOf, TYPE, unitOf, vocabulary } from "./names";
 import { numbered, numbersOf } from "./results";
-import { completions, entityAddress, Screen, term, type Completion } from "./screen";
+import { meanings, entityAddress, Screen, term, type Completion } from "./screen";
 
 const GEO = "http://www.opengis.net/ont/geosparql#";
 const RCC8: Record<string, string> = {
@@ -93,12 +93,12 @@ class ExploreScreen extends Screen {
       return;
     }
     await vocabulary().catch(() => undefined);
-    const found = await completions(words, "entity", 50);
+    const found = await this.run("Searching…", () => meanings(words, "entity", 50));
     if (words !== this.searched) return;
-    this.found = found;
+    this.found = found ?? null;
     this.spot = false;
     void this.places();
-    await learn(found.flatMap((one) => one.classes)).catch(() => undefined);
+    await learn((found ?? []).flatMap((one) => one.classes)).catch(() => undefined);
     this.requestUpdate();
   }
 

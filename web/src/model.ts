@@ -111,7 +111,7 @@ class ModelScreen extends Screen {
   protected override render(): unknown {
     const used = [...this.classes.values()].filter((one) => !one.above.some((iri) => this.classes.has(iri)));
     return html`<div class="gap">
-      <div class="stack"><h1 class="mid">${counted(this.classes.size, "kind")}, ${counted(this.properties.length, "property", "properties")}, ${counted(this.rules.length, "rule")}</h1>
+      <div class="stack"><h1 class="mid">${!this.loaded ? "Model" : html`${counted(this.classes.size, "kind")}, ${counted(this.properties.length, "property", "properties")}, ${counted(this.rules.length, "rule")}`}</h1>
         <div class="row"><span class="small faint">Files</span>${this.files.map((one) => html`<a class="chip plain" aria-current=${one.name === this.file?.name && one.kind === this.file.kind ? "true" : nothing}
           href=${`#/${address("model", { file: `${one.kind}/${one.name}` })}`}>${one.kind === "shapes" ? "shapes" : "ontology"}: ${one.name}</a>`)}
           ${this.ontologies.map((iri) => html`<a class="small" href=${documentOf(iri)} target="_blank">Documentation: ${nameOf(iri)}</a>`)}

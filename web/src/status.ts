@@ -114,6 +114,7 @@ class StatusScreen extends Screen {
   protected override render(): unknown {
     const most = Math.max(1, ...this.classes.map((one) => one.count));
     const number = (count: number | undefined): string => (count ?? 0).toLocaleString("en");
+    if (this.health["version"] === undefined) return html`<div class="gap"><h1 class="mid">Status</h1>${this.state()}</div>`;
     return html`<div class="gap">
       <h1 class="mid">${number(this.triples)} triples at revision ${number(this.health["revision"])}</h1>
       ${this.state()}

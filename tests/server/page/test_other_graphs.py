@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
+from server.http.access.keys import KeyStore, Scope
 from tests.server.page.conftest import Watched, watch
 from tests.support.running_server import RunningServer
 
@@ -116,3 +118,43 @@ def test_a_server_that_is_slow_or_gone_is_said(inside: Watched) -> None:
     page.route("**/ask", lambda route: None)
     page.keyboard.press("Enter")
     expect(page.locator(".state .working")).to_be_visible()
+
+
+def test_a_closed_graph_says_which_key_it_needs(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "urbankg.toml").write_text("open_reads = false\n")
+    with RunningServer(tmp_path / "data", "--config", str(tmp_path / "urbankg.toml")) as server:
+        tokens = {scope: create_key(server, scope.value, [scope]) for scope in (Scope.READ, Scope.EXTRACT)}
+        context = browser.new_context()
+        watched = watch(context, server.url)
+        for screen in ("", "#/review", "#/gaps", "#/explore?q=x", "#/query", "#/model", "#/status", "#/text"):
+            page = watched.open(screen)
+            expect(page.locator("h1")).to_have_text("This graph is not open to all")
+        sign_in(page, tokens[Scope.EXTRACT])
+        expect(page.locator("h1")).to_have_text("What does a text say?")
+        page.get_by_role("link", name="Review").click()
+        expect(page.locator("main")).to_contain_text("does not have the scope “read”")
+        page.get_by_role("button", name="Sign out").click()
+        sign_in(page, tokens[Scope.READ])
+        expect(page.locator("h1")).to_have_text("0 wait for you")
+        # The key lasts for the tab, also after a reload, and the screen too.
+        page.reload()
+        expect(page.locator("h1")).to_have_text("0 wait for you")
+        context.close()
+        assert watched.wrong == []
+
+
+def sign_in(page: Page, token: str) -> None:
+    """By keyboard alone."""
+    page.locator(".tools button", has_text="Sign in").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.type(token)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
+def create_key(server: RunningServer, name: str, scopes: list[Scope]) -> str:
+    """The token of a new key."""
+    keys = KeyStore(server.data)
+    _, token = keys.create(name, scopes)
+    keys.close()
+    return token
