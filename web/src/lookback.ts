@@ -102,10 +102,15 @@ export function slowList(of: SlowQueries): TemplateResult {
     const facts = html`<span class="num small faint">${spoken(one.longest)}</span>`;
     const more = html`<span class="small faint">${one.times === 1 ? "once" : `${one.times.toLocaleString("en")} times, ${spoken(one.mean)} on average`}, last at ${one.last.slice(0, 16).replace("T", " ")} UTC${ended(one.status)}</span>`;
     if (one.query === null) return html`<li><span class="two"><span class="soft">A query of another client</span>${facts}</span><p>${more}</p></li>`;
-    return html`<li><details><summary class="bare"><span class="two"><code class="cut">${one.query.replace(/\s+/g, " ").slice(0, 200)}</code>${facts}</span></summary>
+    return html`<li><details><summary class="bare"><span class="two"><code class="cut">${shortened(one.query)}</code>${facts}</span></summary>
         <pre tabindex="0" class="tall">${one.query}${one.complete ? nothing : "\n…"}</pre>
         ${one.complete ? html`<p><a class="small" href=${`#/${address("query", { query: one.query })}`}>Run it in Query</a></p>` : html`<p class="small soft">The rest was not kept.</p>`}</details><p>${more}</p></li>`;
   })}</ul>${of.queries.length > SHOWN ? html`<p class="small soft in">And ${of.queries.length - SHOWN} that were quicker.</p>` : nothing}`;
+}
+
+/** The start of a query, from behind its prefixes. */
+function shortened(query: string): string {
+  return query.replace(/^(?:\s*(?:PREFIX\s+\S+\s*<[^>]*>|BASE\s*<[^>]*>))+/i, "").trim().replace(/\s+/g, " ").slice(0, 200);
 }
 
 function ended(status: number): string {

@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { address, ask, rows, text } from "./api";
 import { slowList, verdictTable, type SlowQueries, type Verdicts } from "./lookback";
 import { growthOf, Measures, spoken, timesOf, type Growth } from "./measures";
-import { learn, nameOf, ruleName, vocabulary } from "./names";
+import { counted, learn, nameOf, ruleName, vocabulary } from "./names";
 import { Screen } from "./screen";
 
 interface Job {
@@ -185,7 +185,8 @@ class StatusScreen extends Screen {
       row("statements", verdicts),
       row("model", usage.calls ? `${(usage.model_seconds / usage.calls).toFixed(1)} s a call, ${(usage.completion_tokens / Math.max(0.001, usage.model_seconds)).toFixed(0)} tokens a second` : "not called yet"),
       row("tokens", `${tokens.toLocaleString("en")}${usage.cost === null || usage.cost === undefined ? ", cost not known" : `, cost ${usage.cost}`}`),
-      row("store", `${(measures.sum("urbankg_store_bytes") / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB on disk`),
+      row("store", `${megabytes(measures.sum("urbankg_store_bytes"))} on disk, log of changes ${megabytes(measures.sum("urbankg_change_log_bytes"))}`),
+      row("indexes", `${counted(measures.sum("urbankg_names"), "name")}, ${counted(measures.sum("urbankg_geometries"), "geometry", "geometries")}`),
       row("queries", measures.sum("urbankg_queries_total").toLocaleString("en")),
       row("version", `${this.health["version"] ?? ""}`),
     ];
@@ -194,7 +195,7 @@ class StatusScreen extends Screen {
   private slow(): TemplateResult {
     const found = timesOf(this.measures).slice(0, 6);
     if (!found.length) return html`<p class="empty">Nothing was asked yet.</p>`;
-    return html`<table class="list"><tbody>${found.map((one) => html`<tr><td>${one.method} ${one.route}</td><td class="right">${one.count.toLocaleString("en")} times</td><td class="right">${spoken(one.mean)}</td></tr>`)}</tbody></table>`;
+    return html`<table class="list"><tbody>${found.map((one) => html`<tr><td>${one.method} ${one.route}</td><td class="right">${counted(one.count, "time")}</td><td class="right">${spoken(one.mean)}</td></tr>`)}</tbody></table>`;
   }
 
   private files(kind: string): string {
@@ -210,6 +211,10 @@ class StatusScreen extends Screen {
       ${job.problem ? html`<p class="why">${job.problem}</p>` : nothing}
       ${this.may("extract") && actions.length ? html`<div class="row">${actions.map((one) => html`<button class="btn low" @click=${() => void this.turn(job, one)}>${one}</button>`)}</div>` : nothing}</li>`;
   }
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
 }
 
 function total(counts: Record<string, number>): number {

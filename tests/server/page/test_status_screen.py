@@ -87,6 +87,12 @@ def test_the_text_of_a_slow_query_is_not_shown_to_others(browser: Browser, tmp_p
             assert watched.wrong == []
 
 
+def test_the_sizes_of_store_and_indexes_are_shown(watched: Watched) -> None:
+    page = watched.open("#/status")
+    expect(page.get_by_role("row", name="store").first).to_contain_text("MB on disk")
+    expect(page.get_by_role("row", name="indexes")).to_have_text(re.compile(r"\d+ names, \d+ geometries"))
+
+
 def test_a_date_is_called_so_among_what_can_be_said(watched: Watched) -> None:
     page = watched.open(f"#/model?class={quote(URBAN + 'Museum', safe='')}")
     expect(page.get_by_role("row", name="opened")).to_contain_text("a date, a month, or a year")
