@@ -23,7 +23,7 @@ PAIRS = "SELECT (COUNT(*) AS ?pairs) WHERE { ?one ?p ?x . ?other ?q ?y . ?third 
 def run_into_the_limit(site: str, token: str | None = None) -> None:
     """A query that takes as long as it may."""
     headers = {} if token is None else {"authorization": f"Bearer {token}"}
-    sent = {"query": PAIRS, "timeout": "1.5"}
+    sent = {"query": PAIRS, "timeout": "4"}
     answer = httpx.post(site + "/sparql", data=sent, headers=headers, timeout=60)
     assert answer.status_code == 504
 
@@ -51,11 +51,12 @@ def re_refused(time: str = r"\d\d\d\d-\d\d-\d\d") -> re.Pattern[str]:
 def test_a_slow_query_is_listed_and_opens_in_query(watched: Watched, site: str) -> None:
     run_into_the_limit(site)
     page = watched.open("#/status")
-    card = slow_queries(page)
-    expect(card).to_contain_text("ended at its time limit")
-    card.locator("summary").first.click()
-    expect(card.locator("pre").first).to_have_text(PAIRS)
-    card.get_by_role("link", name="Run it in Query").first.click()
+    # On a busy machine the page's own queries are slow as well.
+    row = slow_queries(page).locator("li", has_text="?pairs")
+    expect(row).to_contain_text("ended at its time limit")
+    row.locator("summary").click()
+    expect(row.locator("pre")).to_have_text(PAIRS)
+    row.get_by_role("link", name="Run it in Query").click()
     expect(page.locator(".CodeMirror")).to_contain_text("?pairs")
 
 
@@ -79,7 +80,7 @@ def test_the_text_of_a_slow_query_is_not_shown_to_others(browser: Browser, tmp_p
             page.goto(f"{site}/#/status")
             card = slow_queries(page)
             if is_shown:
-                expect(card.locator("code").first).to_contain_text("?pairs")
+                expect(card.locator("li", has_text="?pairs")).to_be_visible()
             else:
                 expect(card).to_contain_text("A query of another client")
                 assert "?pairs" not in page.content()
