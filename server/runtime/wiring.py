@@ -165,7 +165,7 @@ def build(
 def _rule_registry(settings: Settings, schema: Schema | None, limit: TimeLimit) -> RuleRegistry:
     """The ontology of the folder, or a given one; where the folder's cannot be used, the last good one."""
     folders = Folders(settings.ontology or SHIPPED_ONTOLOGY, settings.shapes or SHIPPED_SHAPES)
-    folders = replace(folders, generate=settings.generate_shapes)
+    folders = replace(folders, generate=settings.generate_shapes, follows_rules=settings.follows_rules)
     editable = {Kind.ONTOLOGY: settings.ontology is not None, Kind.SHAPES: settings.shapes is not None}
     history = RuleHistory(settings.data)
     dry_runs = DryRuns(limit, settings.query_memory_bytes)

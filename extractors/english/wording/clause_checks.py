@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, is_glued
+from extractors.english.wording.phrases import Group, group_of
+from extractors.english.wording.subjects import is_complement
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
+from ontology.terms import PropertyKind
 
 __all__ = [
     "has_it_too",
@@ -15,6 +18,7 @@ __all__ = [
     "is_half",
     "is_one_of_two",
     "is_region",
+    "name_before",
     "noun_before",
     "objects_of",
     "other_subject",
@@ -107,6 +111,17 @@ def owner_before(units: Sequence[Unit], found: Governor) -> Unit | None:
     """The name that owns what the words speak of: "home to the BBC's headquarters Elm House"."""
     owned = found.first > 1 and units[found.first - 1].text == "'s"
     return units[found.first - 2] if owned and units[found.first - 2].kind is Kind.NAME else None
+
+
+def name_before(clause: Clause, found: Governor) -> Unit | None:
+    """The name that a noun or an alias right behind it describes: "in Weston, capital of Norton"."""
+    units, at, term = clause.units, found.first - 1, clause.term
+    if at > 0 and units[at].text == ",":
+        at -= 1
+    alias = term.kind is not PropertyKind.OBJECT and group_of(term) is Group.NAMES
+    noun = clause.phrases.is_kind(units[found.first]) and not units[found.first].text.endswith("ed")
+    apart = at == found.first - 2 and not is_complement(units, at)
+    return units[at] if at >= 0 and ((alias and apart) or noun) and units[at].kind is Kind.NAME else None
 
 
 def is_compound(units: Sequence[Unit], at: int) -> bool:
