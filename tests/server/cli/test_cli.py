@@ -10,23 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.server.conftest import COLUMBIA, triples
+from tests.support.prepared_processes import urbankg
 from tests.support.running_server import RunningServer
 from tests.support.tgi_stand_in import StandIn, running
 
 MINI = """@prefix ex: <http://example.org/> . ex:a ex:p "1" , "2" ."""
-
-
-def urbankg(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("URBANKG_")}
-    return subprocess.run(
-        [sys.executable, "-m", "server", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**clean, **environment},
-        timeout=900,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +36,7 @@ def test_a_query_prints_its_answer_and_nothing_else(folder: Path):
 def on_terminal(*arguments: str, errors: bool = False) -> str:
     """What a command prints where its standard output is a terminal, or its standard error."""
     ours, theirs = os.openpty()
+    # A process of its own: what is imported looks at the streams.
     command = [sys.executable, "-m", "server", *arguments]
     out, err = (subprocess.DEVNULL, theirs) if errors else (theirs, subprocess.DEVNULL)
     environment = {**os.environ, "TERM": "xterm"}

@@ -1,8 +1,6 @@
 """What an edit would change is told before it is put in force, and done after."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ from server.runtime.context import Services
 from server.runtime.wiring import build
 from shapes.authoring.impact import Bounds
 from tests.server.conftest import RecordedModel, select
+from tests.support.prepared_processes import urbankg
 from tests.support.workshop import CITY, PREFIX, RULES, SHORT, folders, settings_in, submit, update
 
 NAMES = "SELECT ?n { ?s :name ?n } ORDER BY ?n"
@@ -173,10 +172,10 @@ async def test_the_command_compares_folders_with_the_rules_in_force(tmp_path: Pa
         await fill(services)
     (tmp_path / "edited").mkdir()
     folders(tmp_path / "edited", shapes=RULES + SHORT)
-    command = [sys.executable, "-m", "server", "impact", "--data", str(tmp_path / "data"), "--format", "json"]
-    for kind in ("ontology", "shapes"):
-        command += [f"--{kind}", str(tmp_path / "edited" / kind)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    edited = [
+        part for kind in ("ontology", "shapes") for part in (f"--{kind}", str(tmp_path / "edited" / kind))
+    ]
+    done = urbankg("impact", "--data", str(tmp_path / "data"), "--format", "json", *edited)
     assert done.returncode == 1, done.stderr
     assert json.loads(done.stdout)["failing"] == 1
 

@@ -16,6 +16,7 @@ from server.runtime.wiring import build
 from sparql.model.store_errors import StoreUnwritable
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.server.conftest import RecordedModel
+from tests.support.prepared_processes import urbankg
 from tests.support.running_server import RunningServer
 from tests.support.waiting import wait_until
 from tests.support.workshop import CITY, RULES, SHORT, folders, settings_in, update
@@ -143,8 +144,7 @@ def test_the_check_on_the_command_line_says_what_keeps_a_server_from_using_the_f
     with RunningServer(tmp_path / "data", *flags) as server:
         (shapes / "rules.ttl").write_text(RULES + "s:Broken sh:minCount 1 ;")
         wait_until(lambda: httpx.get(server.url + "/rules").json()["problem"] is not None, seconds=60)
-        command = [sys.executable, "-m", "server", "check", "--data", str(tmp_path / "data"), *flags]
-        told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        told = urbankg("check", "--data", str(tmp_path / "data"), *flags)
     assert told.returncode == 1
     assert f"The server at {server.url} does not use the files as they are" in " ".join(told.stdout.split())
 

@@ -18,7 +18,6 @@ from server.http.access.keys import KeyStore, Scope
 from server.jobs.database import Database
 from server.runtime.databases import check_databases
 from sparql.storage.embedded_store import EmbeddedStore
-from tests.server.cli.test_cli import urbankg
 from tests.sparql.storage.test_damaged_files import (
     a_folder,
     emptied,
@@ -28,6 +27,7 @@ from tests.sparql.storage.test_damaged_files import (
     truncated,
     zeroed,
 )
+from tests.support.prepared_processes import urbankg
 from tests.support.running_server import RunningServer
 
 QUERY = "SELECT ?o { <http://example.org/s> <http://example.org/p> ?o }"

@@ -29,8 +29,8 @@ from shapes.gate.gate import ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
 from sparql.protocol.formats import BY_NAME
 from sparql.workers.result import QueryRequest
-from tests.server.cli.test_cli import urbankg
 from tests.server.conftest import RecordedModel, select
+from tests.support.prepared_processes import urbankg
 
 WRITE = {"content-type": "application/sparql-update"}
 

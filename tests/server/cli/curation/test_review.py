@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.server.cli.test_cli import urbankg
+from tests.support.prepared_processes import urbankg
 from tests.support.running_server import RunningServer
 
 THING = "https://example.org/thing"
