@@ -240,8 +240,8 @@ class UnknownValues(ServerError):
 
     def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
         self.problems = tuple(problems)
-        told = "; ".join(message for _, message in problems)
-        super().__init__(ended(told[0].upper() + told[1:]))
+        message = "; ".join(message for _, message in problems)
+        super().__init__(ended(message[0].upper() + message[1:]))
 
 
 class SelectionChanged(ServerError):

@@ -89,8 +89,8 @@ class Canonical:
 class _Form:
     """Words without auxiliaries and order: their stems, and what gives direction.
 
-    That is the preposition, "has", or "agent" for "designer of". `voice` tells "is run from" (passive) from
-    "runs from" (finite); it does not count where one of two forms leaves it open.
+    That is the preposition, "has", or "agent" for "designer of". `voice` separates "is run from" (passive)
+    from "runs from" (finite); it does not count where one of two forms leaves it open.
     """
 
     stems: frozenset[str]

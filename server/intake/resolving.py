@@ -6,7 +6,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 
 from extractors.grounding.linking import LabelEntry
-from extractors.grounding.name_similarity import told_apart
+from extractors.grounding.name_similarity import are_distinct
 from ontology import Schema
 from server.intake.batch import Batch
 from server.runtime.settings import Settings
@@ -85,7 +85,7 @@ class ResolutionAssessor:
                 found := [
                     one
                     for one in batch.similar.get(name, ())
-                    if not told_apart(name, one[0].label) and self._is_known(one[0].iri)
+                    if not are_distinct(name, one[0].label) and self._is_known(one[0].iri)
                 ]
             )
         }

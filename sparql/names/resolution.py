@@ -13,7 +13,7 @@ from pyoxigraph import BlankNode, NamedNode
 from shapely.geometry.base import BaseGeometry
 
 from extractors.grounding.linking import LabelEntry
-from extractors.grounding.name_similarity import same_words, told_apart
+from extractors.grounding.name_similarity import are_distinct, same_words
 from geo.measure.measures import distance_m
 from ontology.schema import Schema
 from sparql.model.source import TripleSource
@@ -69,7 +69,7 @@ class Resolver:
         found: dict[NamedNode, Likeness] = {}
         for name, similar in names.items():
             for entry, similarity in similar:
-                if entry.iri == iri or told_apart(name, entry.label):
+                if entry.iri == iri or are_distinct(name, entry.label):
                     continue
                 one = self._compare(iri, name, entry, similarity, classes, where, schema)
                 if one is None:

@@ -143,9 +143,9 @@ def test_a_person_s_no_outlives_the_text_but_not_its_words(city: City):
 def test_a_removed_document_tells_who_removed_it(city: City):
     city.post("text", [kind("x")])
     city.documents.remove(Document("text").iri, ADA, reason="asked to")
-    with pytest.raises(DocumentRemoved) as told:
+    with pytest.raises(DocumentRemoved) as raised:
         city.documents.get(Document("text").iri)
-    assert (told.value.by, told.value.reason) == ("Ada", "asked to")
+    assert (raised.value.by, raised.value.reason) == ("Ada", "asked to")
     assert not any(
         isinstance(quad.object, Literal) and quad.object.value == "text"
         for quad in city.store.match_quads(None, None, None, None)

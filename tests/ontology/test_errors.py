@@ -1,4 +1,4 @@
-"""A broken ontology file is told by file and line, with what to do about it."""
+"""A broken ontology file is reported by file and line, with what to do about it."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ __all__ = ["KindLook"]
 
 
 class KindLook:
-    """Looks again at the kinds of names of one text; `is_english` tells whether a sentence is."""
+    """Looks again at the kinds of names of one text; `is_english` says whether a sentence is."""
 
     def __init__(
         self,

@@ -98,9 +98,9 @@ def test_an_explanation_is_printed_instead_of_the_answer(folder: Path):
     query = "SELECT ?o WHERE { <http://example.org/a> <http://example.org/p> ?o FILTER(<http://e/no>(?o)) }"
     done = urbankg("query", query, "--explain", "--data", str(folder))
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["query"] == query
-    assert told["warnings"] == ["The function <http://e/no> is not known here: its calls are errors."]
+    reported = json.loads(done.stdout)
+    assert reported["query"] == query
+    assert reported["warnings"] == ["The function <http://e/no> is not known here: its calls are errors."]
 
 
 def test_a_query_that_does_not_parse_is_reported_with_its_place(folder: Path):

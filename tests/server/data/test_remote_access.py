@@ -36,7 +36,7 @@ ROWS = {
 
 
 class Far(ThreadingHTTPServer):
-    """Another host: answers each path as told, and remembers what it was asked."""
+    """Another host: answers each path as set, and remembers what it was asked."""
 
     def __init__(self) -> None:
         self.answers: dict[str, tuple[int, dict[str, str], bytes]] = {}

@@ -177,7 +177,7 @@ async def test_a_query_that_breaks_the_protocol_is_refused(
     body: str | bytes,
     status: int,
 ) -> None:
-    """2.1 and 2.1.6; a client's mistake is 4xx and told as a problem."""
+    """2.1 and 2.1.6; a client's mistake is 4xx and reported as a problem."""
     response = await send(data, method, target, content_type, body)
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"

@@ -1,4 +1,4 @@
-"""What comes in as documents: every form, and what is wrong with one told with its line."""
+"""What is accepted as documents: every form, and what is wrong with one, reported with its line."""
 
 import asyncio
 import gzip
@@ -85,7 +85,7 @@ def test_no_text_is_changed_by_the_way_it_is_sent(texts: list[str]):
         (csv_rows, b"text\na\ncaf\xe9\n", 3, "UTF-8"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_its_line(reader, content: str | bytes, line: int, word: str):
+def test_what_cannot_be_read_is_reported_with_its_line(reader, content: str | bytes, line: int, word: str):
     with pytest.raises(RecordUnreadable, match=word) as raised:
         read(reader, content)
     assert raised.value.line == line
@@ -102,7 +102,7 @@ def test_what_cannot_be_read_is_told_with_its_line(reader, content: str | bytes,
         (csv_rows, 'text\na\n"' + "b" * 300_000 + '"\n', 3),
     ],
 )
-def test_a_text_over_the_limit_is_told_with_its_line(reader, content: str, line: int):
+def test_a_text_over_the_limit_is_reported_with_its_line(reader, content: str, line: int):
     with pytest.raises(RecordTooLong) as raised:
         read(reader, content)
     assert raised.value.line == line
@@ -169,13 +169,13 @@ async def test_what_cannot_be_taken_is_refused_and_leaves_nothing(desk: httpx.As
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_names_and_sources_of_records_are_told(shared_desk: httpx.AsyncClient):
+async def test_names_and_sources_of_records_are_given(shared_desk: httpx.AsyncClient):
     headers = {"content-type": "application/json"}
     answer = await shared_desk.post(
         "/jobs", content=json.dumps(ROWS), headers=headers, params={"source": "all"}
     )
-    told = await documents(shared_desk, answer.json()["id"])
-    assert [(one["name"], one["source"]) for one in told] == [("7", "all"), ("b", "box")]
+    reported = await documents(shared_desk, answer.json()["id"])
+    assert [(one["name"], one["source"]) for one in reported] == [("7", "all"), ("b", "box")]
 
 
 def test_files_are_read_by_their_endings_packed_or_not(tmp_path: Path):

@@ -34,12 +34,12 @@ async def test_the_documents_of_a_job_come_into_the_graph_as_texts_do(desk: http
     assert done["documents"]["committed"] == done["total"] == done["finished"] == 3
     assert (done["name"], done["problem"]) == ("leaflets", None)
     assert await names(desk) == {"Ardenfield Museum", "Brinwick Park", "Larnford"}
-    told = await documents(desk, job)
-    assert [one["position"] for one in told] == [1, 2, 3]
-    assert [one["revision"] for one in told] == sorted(one["revision"] for one in told)
-    document = (await desk.get(f"/documents/{told[0]['document']}")).json()
+    reported = await documents(desk, job)
+    assert [one["position"] for one in reported] == [1, 2, 3]
+    assert [one["revision"] for one in reported] == sorted(one["revision"] for one in reported)
+    document = (await desk.get(f"/documents/{reported[0]['document']}")).json()
     assert (document["text"], document["source"]) == (MUSEUM, "box 3")
-    assert [run["iri"] for run in document["runs"]] == [told[0]["run"]]
+    assert [run["iri"] for run in document["runs"]] == [reported[0]["run"]]
 
 
 @shared
@@ -84,14 +84,14 @@ async def test_documents_are_committed_in_their_order_however_long_each_takes(
     assert second["refused"] == 0
 
 
-async def test_an_equal_text_is_told_as_a_duplicate_and_is_one_document(
+async def test_an_equal_text_is_reported_as_a_duplicate_and_is_one_document(
     desk: httpx.AsyncClient, frames: AnsweringModel
 ):
     job = await post(desk, MUSEUM, PARK, MUSEUM)
     await until(desk, job, "done")
-    told = await documents(desk, job)
-    assert [one["state"] for one in told] == ["committed", "committed", "duplicate"]
-    assert (told[2]["same_as"], told[2]["document"]) == (1, told[0]["document"])
+    reported = await documents(desk, job)
+    assert [one["state"] for one in reported] == ["committed", "committed", "duplicate"]
+    assert (reported[2]["same_as"], reported[2]["document"]) == (1, reported[0]["document"])
     later = await post(desk, MUSEUM)
     assert (await until(desk, later, "done"))["documents"]["duplicate"] == 1
     assert frames.asked[MUSEUM] == 1
@@ -199,8 +199,8 @@ async def test_a_text_that_cannot_be_worked_on_is_rejected_and_the_others_go_on(
     job = await post(shared_desk, " \n", german, "Elstow is a city.")
     done = await until(shared_desk, job, "done")
     assert (done["documents"]["rejected"], done["documents"]["committed"]) == (2, 1)
-    told = await documents(shared_desk, job, state="rejected")
-    assert ["empty" in told[0]["error"], "'de'" in told[1]["error"]] == [True, True]
+    reported = await documents(shared_desk, job, state="rejected")
+    assert ["empty" in reported[0]["error"], "'de'" in reported[1]["error"]] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -212,9 +212,9 @@ async def test_a_model_that_is_down_costs_no_document_an_attempt(
     frames.failures["museum"] = [missing]
     job = await post(desk, MUSEUM)
     async with asyncio.timeout(PATIENCE_S):
-        while (told := (await desk.get(f"/jobs/{job}")).json())["problem"] is None:
+        while (reported := (await desk.get(f"/jobs/{job}")).json())["problem"] is None:
             await asyncio.sleep(0.01)
-    assert told["problem"] == str(missing)
+    assert reported["problem"] == str(missing)
     assert (await until(desk, job, "done"))["documents"]["committed"] == 1
     (document,) = await documents(desk, job)
     assert (document["attempts"], document["error"]) == (0, None)
@@ -255,10 +255,10 @@ async def test_jobs_are_listed_in_pages_newest_first(desk: httpx.AsyncClient):
 
 async def test_metrics_count_what_became_of_documents(desk: httpx.AsyncClient):
     await until(desk, await post(desk, MUSEUM, TOWN, " "), "done")
-    told = (await desk.get("/metrics")).text
-    assert 'urbankg_job_documents_total{state="committed"} 2.0' in told
-    assert 'urbankg_job_documents_total{state="rejected"} 1.0' in told
-    assert "urbankg_jobs_running 0.0" in told
+    reported = (await desk.get("/metrics")).text
+    assert 'urbankg_job_documents_total{state="committed"} 2.0' in reported
+    assert 'urbankg_job_documents_total{state="rejected"} 1.0' in reported
+    assert "urbankg_jobs_running 0.0" in reported
 
 
 @shared
@@ -268,7 +268,7 @@ async def test_a_web_page_of_another_origin_cannot_post_a_job(shared_desk: httpx
 
 
 @shared
-async def test_a_job_that_does_not_exist_is_told(shared_desk: httpx.AsyncClient):
+async def test_a_job_that_does_not_exist_is_reported(shared_desk: httpx.AsyncClient):
     for method, path in (
         ("GET", ""), ("GET", "/documents"), ("GET", "/events"), ("HEAD", "/events"), ("POST", "/pause"),
         ("POST", "/resume"), ("POST", "/cancel"), ("POST", "/retry"), ("DELETE", ""),

@@ -1,4 +1,4 @@
-"""What an edit would change is told before it is put in force, and done after."""
+"""What an edit would change is reported before it is put in force, and done after."""
 
 import json
 from pathlib import Path

@@ -55,7 +55,7 @@ def test_a_text_goes_in_over_http_and_comes_out_through_sparql_clients_also_afte
             assert ask_wrapper(again.url, "SELECT * WHERE { ?s ?p 'Fordham University'@en }") == []
 
 
-def test_a_model_server_that_is_down_is_told_and_the_server_goes_on(tmp_path: Path):
+def test_a_model_server_that_is_down_is_reported_and_the_server_goes_on(tmp_path: Path):
     down = f"http://127.0.0.1:{free_port()}"
     with RunningServer(tmp_path / "data", model_url=down) as server:
         answer = httpx.post(server.url + "/extractions", json={"text": COLUMBIA}, timeout=120)

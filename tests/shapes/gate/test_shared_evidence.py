@@ -92,7 +92,7 @@ def test_what_statements_rest_on_is_reported_once_for_many_and_read_back_for_eac
     triples = [Triple(ex(f"s{number}"), ex("p"), Literal("o")) for number in range(200)]
     spans = [Support(0, 2, "so", 0.5), Support(3, 6, "and", 0.5)]
     supports = {triple: spans[number % 2] for number, triple in enumerate(triples)}
-    record = RunRecord(run, supports, lambda *told: ())
+    record = RunRecord(run, supports, lambda *reported: ())
     verdict = Verdict(accepted=tuple(Statement(triple) for triple in triples))
     store = EmbeddedStore()
     store.commit([*record(verdict)])
@@ -100,8 +100,9 @@ def test_what_statements_rest_on_is_reported_once_for_many_and_read_back_for_eac
     read = {triple: reader.read(piece) for triple in triples for piece in reader.about(triple)}
     assert {triple: one.support for triple, one in read.items() if one is not None} == supports
     assert {piece.triple for piece in reader.of_run(run.iri)} == set(triples)
-    told = list(store.match_quads(None, UKG.quote, None, PROVENANCE))
-    assert len(told) == 4
+    reported = list(store.match_quads(None, UKG.quote, None, PROVENANCE))
+    assert len(reported) == 4
     assert all(
-        sum(1 for _ in store.match_quads(quad.subject, RDF.reifies, None, PROVENANCE)) <= 64 for quad in told
+        sum(1 for _ in store.match_quads(quad.subject, RDF.reifies, None, PROVENANCE)) <= 64
+        for quad in reported
     )

@@ -37,7 +37,7 @@ def request(
     *,
     length: bool = True,
 ) -> bytes:
-    """A request as bytes, exactly as told; Host and Content-Length are added where they are not told."""
+    """A request as bytes, exactly as given; Host and Content-Length are added where they are missing."""
     found: dict[str, str | bytes] = {"Host": "127.0.0.1", "Connection": "close"}
     if length and (body or method in ("POST", "PUT")):
         found["Content-Length"] = str(len(body))

@@ -409,11 +409,11 @@ async def test_lookups_are_counted_and_logged(alone: Served) -> None:
     finally:
         root.handlers, root.level = handlers, level
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
-    (told,) = (line for line in lines if line["logger"] == "urbankg.requests")
-    assert told["request"] == answered.headers["x-request-id"]
+    (reported,) = (line for line in lines if line["logger"] == "urbankg.requests")
+    assert reported["request"] == answered.headers["x-request-id"]
     expected = {"level": "info", "message": "answered", "method": "GET", "route": "/sparql", "status": 200}
-    assert expected.items() <= told.items()
-    assert set(told) == {*expected, "time", "logger", "request", "ms"}
+    assert expected.items() <= reported.items()
+    assert set(reported) == {*expected, "time", "logger", "request", "ms"}
     counted = alone.services.metrics.text().decode()
     assert 'urbankg_request_seconds_count{method="GET",route="/sparql",status="200"} 1.0' in counted
 

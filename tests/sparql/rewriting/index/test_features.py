@@ -64,7 +64,7 @@ def test_after_random_edits_it_is_what_reading_the_graph_anew_gives(seed: int) -
             assert edited.index.at(edited.store.revision()).features.odd == fresh.odd
 
 
-def test_what_a_later_commit_changed_is_not_told_of_an_earlier_revision() -> None:
+def test_what_a_later_commit_changed_is_not_reported_for_an_earlier_revision() -> None:
     edited = Edited()
     first = edited.store.commit(
         [link(EX.a, NODES[0]), shape(NODES[0]), link(EX.b, NODES[1]), shape(NODES[1])]
@@ -80,7 +80,7 @@ def test_what_a_later_commit_changed_is_not_told_of_an_earlier_revision() -> Non
     assert now.literal.value == "POINT(2 2)"
 
 
-def test_a_class_that_comes_later_is_told_of_later_revisions_only() -> None:
+def test_a_class_that_comes_later_is_reported_for_later_revisions_only() -> None:
     edited = Edited()
     first = edited.store.commit([link(EX.a, NODES[0]), shape(NODES[0])])
     found = edited.located()[NODES[0]]

@@ -155,7 +155,7 @@ def test_a_commit_during_the_reading_is_seen() -> None:
     store.meanwhile = lambda: store.commit([statement(2)], [statement(1)])
     index.read()
     state = index.at(store.revision())
-    # What was there at the revision that is told must be there, and what has come since.
+    # What was there at the reported revision must be there, and what has come since.
     assert numbers(state) == {"g1", "g2"}
     assert state.since == store.revision() - 1
 
@@ -173,7 +173,7 @@ def test_a_bulk_load_during_the_reading_makes_it_void() -> None:
         store.before_commit = index.note
 
     store.meanwhile = load
-    # The commit that nobody told of stands for all that a bulk load adds behind the reading.
+    # The commit that was not reported stands for all that a bulk load adds behind the reading.
     index.read()
     store.commit([], [statement(4)])
     store.before_commit = None
