@@ -399,9 +399,9 @@ def main(arguments: list[str] | None = None) -> int:
             httpx.post(server.url + "/loads", json=load, timeout=600, trust_env=False).raise_for_status()
             lookups = Lookups(server.url, entities)
             lookups.during(lambda: time.sleep(3.0))
-            averages = ", ".join(f"{one:.1f}" for one in os.getloadavg())
+            busy = ", ".join(f"{one:.1f}" for one in os.getloadavg())
             print(
-                f"{options.triples} triples, timeout {TIMEOUT_S:g} s, {os.cpu_count()} cores, load {averages} "
+                f"{options.triples} triples, timeout {TIMEOUT_S:g} s, {os.cpu_count()} cores, load {busy} "
                 f"(others run here too: the best of {options.turns} turns counts)\n{HEAD}",
                 flush=True,
             )

@@ -127,7 +127,7 @@ class ReviewService:
         found = self._find(wanted)
         counted = self._review.search.facets(found)
 
-        def entry(value: Term | str) -> str:
+        def label(value: Term | str) -> str:
             if isinstance(value, str):
                 return value
             text = value.value if isinstance(value, NamedNode | RdfLiteral) else str(value)
@@ -137,7 +137,7 @@ class ReviewService:
             return (-pair[1], pair[0])
 
         values = {
-            name: sorted(((entry(v), n) for v, n in c.items()), key=order) for name, c in counted.items()
+            name: sorted(((label(v), n) for v, n in c.items()), key=order) for name, c in counted.items()
         }
         values["status"] = [
             (State.of(UKG.term(v.removeprefix(UKG.iri))).value, n) for v, n in values["status"]
