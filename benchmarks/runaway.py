@@ -189,8 +189,8 @@ def send_one(server: RunningServer, kind: str, ends: Ends) -> None:
 def stop_reading(server: RunningServer, query: str, ends: Ends) -> str:
     """Send a query, read the head of its answer and no more; wait for the end of its reader.
 
-    Which reader that is: of those there are, the one that is gone first. Tells how the answer ended: cut off,
-    or by its status where there was no room for the query.
+    Which reader that is: of those there are, the one that is gone first. Returns how the answer ended:
+    cut off, or by its status where there was no room for the query.
     """
     host = urlsplit(server.url)
     before = children_of(server.process.pid)

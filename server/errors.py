@@ -303,7 +303,7 @@ class HeldUnreadable(ServerError):
 
 
 class HeldSettled(ServerError):
-    """A held batch that waits no longer."""
+    """A held batch that no longer waits."""
 
     def __init__(self, identifier: str, state: str) -> None:
         super().__init__(f"The batch {identifier} is {state} already; GET /held/{identifier} shows its end.")

@@ -21,7 +21,7 @@ _REMEMBERED: Final = (100, 4000)
 
 
 def same_words(a: str, b: str) -> bool:
-    """Tell whether two names have the same words, up to order, spelling, plural and abbreviation.
+    """Whether two names have the same words, up to order, spelling, plural and abbreviation.
 
     "Museum of Clocks" and "Clock Museum", "St. Mark's Church" and "Saint Mark's Church".
     """

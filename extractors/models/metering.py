@@ -21,19 +21,19 @@ __all__ = ["MeteredModel"]
 class MeteredModel:
     """Passes calls on and records each: in `total`, in the open account, and with `notify`.
 
-    `tell_task` gets the seconds of each whole task, such as the extraction of a text.
+    `notify_task` gets the seconds of each whole task, such as the extraction of a text.
     """
 
     def __init__(
         self,
         model: ChatModel,
         notify: Callable[[Call], None] = lambda call: None,
-        tell_task: Callable[[float], None] = lambda seconds: None,
+        notify_task: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self.model = model
         self.total = Account()
         self._notify = notify
-        self._notify_task = tell_task
+        self._notify_task = notify_task
 
     @property
     def name(self) -> str:

@@ -54,7 +54,7 @@ class FilterValues:
             ("group", wanted.group, self._is_group(wanted), list),
         ]
         problems = [
-            (name, _told(name, value, list(known())))
+            (name, _unknown_value(name, value, list(known())))
             for name, value, holds, known in checks
             if value is not None and not holds()
         ]
@@ -154,7 +154,7 @@ class FilterValues:
         return next(iter(found), None) is not None
 
 
-def _told(name: str, value: Term | str, known: list[str]) -> str:
+def _unknown_value(name: str, value: Term | str, known: list[str]) -> str:
     """What is said of a value that nothing has, with the nearest one; names count more than namespaces."""
     text = value if isinstance(value, str) else getattr(value, "value", str(value))
     by_name: dict[str, list[str]] = {}

@@ -43,7 +43,7 @@ stderr = Console(stderr=True, highlight=False, soft_wrap=True)
 _FOLDER = "relate"
 # Queued strips per worker: enough that none is idle, few enough for memory.
 _STRIPS_A_WORKER = 2
-_TOLD_EVERY = 10_000
+_REPORTED_EVERY = 10_000
 
 
 def relate_graph(settings: Settings, executor: Executor, workers: int, strip: int) -> None:
@@ -186,7 +186,7 @@ def _counting(status: Status) -> Callable[[], None]:
 
     def one() -> None:
         number = next(numbers)
-        if number % _TOLD_EVERY == 0:
+        if number % _REPORTED_EVERY == 0:
             status.update(f"reading the features: {number:,} geometries")
 
     return one

@@ -34,7 +34,7 @@ def merging(city: City, obstacle=lambda one, other: None) -> Merging:
 
 
 def everything(city: City) -> set[str]:
-    """All quads but those that tell of merges and splits, and the revision."""
+    """All quads but those about merges and splits, and the revision."""
     return {
         str(quad)
         for quad in city.store.match_quads(None, None, None, None)

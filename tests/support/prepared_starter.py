@@ -84,7 +84,7 @@ def requested(control: socket.socket) -> Request | None:
 def _report_end(descriptor: int, pid: int, client: socket.socket) -> None:
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     os.close(descriptor)
-    with client, suppress(OSError):  # Whoever started it may be gone.
+    with client, suppress(OSError):  # The client may be gone.
         client.sendall(f"{code}\n".encode())
 
 

@@ -29,7 +29,7 @@ def folders(tmp_path: Path) -> Folders:
     return Folders(tmp_path / "ontology", tmp_path / "shapes")
 
 
-def test_text_names_level_rule_file_line_and_mend(folders: Folders, tmp_path: Path) -> None:
+def test_text_names_level_rule_file_line_and_fix(folders: Folders, tmp_path: Path) -> None:
     lines = check(folders).written(ReportFormat.TEXT, root=tmp_path).splitlines()
     assert lines[0].startswith(
         "WARN  missing_label: ontology/o.ttl:5: <http://example.org/o#Park> has no label."

@@ -82,7 +82,7 @@ def references(part: Any) -> Iterator[str]:
             yield from references(member)
 
 
-def test_every_route_tells_how_it_answers_and_how_it_refuses(server: Target):
+def test_every_route_describes_how_it_answers_and_how_it_refuses(server: Target):
     described = httpx.get(server.url + "/openapi.json", timeout=60).json()
     for path, operations in described["paths"].items():
         for method, operation in operations.items():

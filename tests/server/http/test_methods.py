@@ -20,7 +20,7 @@ LOCATED = triples(("Bowery Hall", "located in", "Manhattan"))
 OWNED = triples(("Grey Quay", "owned by", "Ada Stone"))
 
 
-async def test_a_request_may_name_its_method_and_the_trace_tells_every_stage(
+async def test_a_request_may_name_its_method_and_the_trace_names_every_stage(
     client: httpx.AsyncClient, model: RecordedModel
 ) -> None:
     request = {"text": TEXT, "commit": False, "method": "thorough"}

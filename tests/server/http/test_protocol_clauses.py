@@ -273,7 +273,7 @@ async def test_a_load_that_is_refused_fails_unless_it_is_silent(data: httpx.Asyn
 
 
 async def test_graphs_come_and_go_by_name_also_when_empty(data: httpx.AsyncClient) -> None:
-    """SPARQL 1.1 Update, 3.2: a store that keeps empty graphs tells when one exists, or does not."""
+    """SPARQL 1.1 Update, 3.2: a store that keeps empty graphs says when one exists, or does not."""
     await update(data, "CREATE GRAPH <http://e/empty>")
     await update(data, "CREATE GRAPH <http://e/empty>", 409)
     await update(data, "CREATE SILENT GRAPH <http://e/empty>")

@@ -225,7 +225,7 @@ def test_names_have_the_same_words_or_not(one: str, other: str, same: bool):
     assert same_words(one, other) is same
 
 
-def test_numbers_and_directions_tell_names_apart():
+def test_numbers_and_directions_separate_names():
     from extractors.grounding.name_similarity import are_distinct
 
     assert are_distinct("East Harlem", "Harlem")

@@ -58,7 +58,7 @@ async def reported(client: httpx.AsyncClient, job: str, *, since: int | None = N
             return [one async for one in events(response)]
 
 
-async def test_events_tell_what_becomes_of_each_document_and_end_with_the_job(
+async def test_events_report_what_becomes_of_each_document_and_end_with_the_job(
     line: tuple[Services, httpx.AsyncClient], frames: AnsweringModel
 ):
     _, client = line

@@ -225,7 +225,7 @@ def test_no_step_of_a_document_reads_the_others(tmp_path: Path):
             for row in connection.execute("EXPLAIN QUERY PLAN " + text)
         ]
     assert len(steps) > 10
-    # The table of jobs is small; whoever goes through that of the documents does so once a document.
+    # The table of jobs is small; a pass over that of the documents takes a step a document.
     scans = [
         plan
         for plan in plans

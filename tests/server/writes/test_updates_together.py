@@ -95,7 +95,7 @@ def one_by_one(writer: Writer, store: EmbeddedStore, text: str) -> Outcome:
 
 
 def replayed(entries: list[dict[str, str]]) -> set[str]:
-    """What the journal makes of an empty graph; each entry tells only what it changed."""
+    """What the journal makes of an empty graph; each entry has only what it changed."""
     standing: set[str] = set()
     for one in entries:
         removed, added = (

@@ -29,7 +29,7 @@ def city(tmp_path: Path) -> City:
 
 
 @pytest.fixture
-def desk(city: City) -> Decisions:
+def decisions(city: City) -> Decisions:
     return Decisions(city.store, city.writer, city.review, schema=Schema.empty, shapes_version=lambda: "test")
 
 
@@ -48,18 +48,18 @@ def test_what_rests_on_the_same_shares_a_reifier(city: City):
     assert len(shared) == 1
 
 
-def test_what_a_person_takes_out_leaves_the_others_their_evidence(city: City, desk: Decisions):
+def test_what_a_person_takes_out_leaves_the_others_their_evidence(city: City, decisions: Decisions):
     city.post("text", LONG)
-    desk.reject([item_of(city, LONG[0])], ADA, reason="no")
+    decisions.reject([item_of(city, LONG[0])], ADA, reason="no")
     left = [one.evidence.triple for one in city.documents.supported(Document("text").iri)]
     assert left == LONG[1:]
     assert set(city.store.match(None, ex("called"), None)) == set(LONG[1:])
     assert reifiers(city)[LONG[0]] == set()
 
 
-def test_what_a_person_decides_on_has_evidence_of_its_own(city: City, desk: Decisions):
+def test_what_a_person_decides_on_has_evidence_of_its_own(city: City, decisions: Decisions):
     city.post("text", LONG)
-    done = desk.accept([item_of(city, LONG[1])], ADA)
+    done = decisions.accept([item_of(city, LONG[1])], ADA)
     decided = {
         one.evidence.triple: one.evidence.decision for one in city.documents.supported(Document("text").iri)
     }
@@ -70,10 +70,10 @@ def test_what_a_person_decides_on_has_evidence_of_its_own(city: City, desk: Deci
     assert not any(reifiers(city).values())
 
 
-def test_the_last_that_goes_takes_the_reifier_along(city: City, desk: Decisions):
+def test_the_last_that_goes_takes_the_reifier_along(city: City, decisions: Decisions):
     city.post("text", LONG)
     for triple in LONG:
-        desk.reject([item_of(city, triple)], ADA, reason="no")
+        decisions.reject([item_of(city, triple)], ADA, reason="no")
     assert not any(reifiers(city).values())
     assert not any(city.store.match_quads(None, PROV.wasGeneratedBy, None, PROVENANCE))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 HANG_S = 30.0
 ALLOWED = frozenset({501, 503, 504})
-"""The statuses of 500 and above that tell of a state and not of a mistake in the server."""
+"""The statuses of 500 and above that report a state and not of a mistake in the server."""
 
 
 @dataclass(frozen=True)

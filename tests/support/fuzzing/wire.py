@@ -50,7 +50,7 @@ def request(
 
 
 def exchange(url: str, sent: Exchange) -> list[Answer]:
-    """Send it and read the answers; the last one tells of the end where there are fewer than expected."""
+    """Send it and read the answers; the last one reports the end where there are fewer than expected."""
     started = time.monotonic()
     found: list[Answer] = []
     host = urlsplit(url)

@@ -70,7 +70,7 @@ def address(peer: str, *headers: tuple[str, str], trusted: str = TRUSTED) -> str
         ([], PROXY),
     ],
 )
-def test_a_trusted_proxy_tells_the_client(headers: Sequence[tuple[str, str]], expected: str):
+def test_a_trusted_proxy_names_the_client(headers: Sequence[tuple[str, str]], expected: str):
     assert address(PROXY, *headers) == expected
 
 

@@ -274,9 +274,9 @@ def guarded(dependant: Dependant) -> bool:
 
 
 async def test_every_route_names_its_scope(services: Services):
-    """The SPARQL endpoint asks for it itself, since it knows only from the body; two routes tell of life.
+    """The SPARQL endpoint asks for it itself, since it knows only from the body; two routes report life.
 
-    The page, and that of the API, hold nothing of the graph; `/access` tells the sender its own scopes.
+    The page, and that of the API, hold nothing of the graph; `/access` returns to the sender its own scopes.
     """
     own = {"/sparql", "/query", "/update", "/.well-known/void", "/healthz", "/readyz"}
     own |= {"/", "/ui/{name}", "/docs", "/docs/{name}", "/access"}

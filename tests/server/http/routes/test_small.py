@@ -58,7 +58,7 @@ async def test_wkt_that_cannot_be_used_is_reported(client: httpx.AsyncClient, wk
     assert response.json()["errors"][0]["place"] == "a"
 
 
-async def test_health_tells_revision_and_versions(client: httpx.AsyncClient, services: Services):
+async def test_health_reports_revision_and_versions(client: httpx.AsyncClient, services: Services):
     answer = (await client.get("/healthz")).json()
     assert answer["status"] == "ok"
     assert answer["ontology"] == services.schema.version

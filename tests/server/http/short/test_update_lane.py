@@ -108,7 +108,7 @@ async def test_it_says_what_the_application_says(
         }
 
 
-async def test_what_it_acknowledged_is_read_by_whoever_reads_next(
+async def test_what_it_acknowledged_is_read_by_the_next_reader(
     client: httpx.AsyncClient, lane: Counted, shop: Services
 ) -> None:
     for number in range(3):

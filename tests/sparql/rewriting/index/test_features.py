@@ -107,7 +107,7 @@ def test_a_commit_that_is_only_announced_is_waited_for() -> None:
 
 
 @pytest.mark.parametrize(("tolerances", "exact"), [((0.0,), True), ((0.5,), False), ((0.0, 0.5), False)])
-def test_the_store_tells_whether_its_relations_are_exact(tolerances: tuple[float, ...], exact: bool) -> None:
+def test_the_store_says_whether_its_relations_are_exact(tolerances: tuple[float, ...], exact: bool) -> None:
     store = EmbeddedStore()
     assert not are_exact(store)
     for number, tolerance in enumerate(tolerances):

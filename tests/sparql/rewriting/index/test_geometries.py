@@ -1,4 +1,4 @@
-"""The index of geometries holds whatever a checkpoint can hold, and says so when it cannot tell."""
+"""The index of geometries holds whatever a checkpoint can hold, and says so when it does not know."""
 
 from collections.abc import Callable
 
@@ -108,7 +108,7 @@ def test_what_was_read_for_others_is_what_it_is_built_from(
     store.commit([statement(1), statement(2, EX.graph)])
     assert index.read().nodes == [EX.g1.value]
     store.before_commit = None
-    # Nobody tells of this one: it would be seen only by reading once more.
+    # This one is not reported: it would be seen only by reading once more.
     store.commit([statement(3)])
     assert numbers(index.at(store.revision())) == {"g1", "g2"}
 

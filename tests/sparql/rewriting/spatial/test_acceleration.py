@@ -242,7 +242,7 @@ def test_candidates_are_looked_through_once_and_not_for_each_solution_they_are_j
     assert city.answers(text) == city.answers(PREFIXES + query)
 
 
-def test_candidates_apart_in_a_graph_tell_its_name(city: City) -> None:
+def test_candidates_apart_in_a_graph_give_its_name(city: City) -> None:
     query = f"SELECT ?f ?graph {{ ?f a ex:Place . GRAPH ?graph {{ {SEARCHED} }} }}"
     text, report = city.rewritten(query)
     assert report.done

@@ -29,7 +29,7 @@ async def refused(client: httpx.AsyncClient, model: RecordedModel, text: str = T
     return items[0]
 
 
-def mended(item: dict, year: str) -> dict:
+def corrected(item: dict, year: str) -> dict:
     statement = item["statement"]
     return {
         "subject": statement["subject"],
@@ -100,14 +100,14 @@ async def test_corrections_are_suggested_only_if_the_gate_accepts_them(
     assert (await client.get("/review/nothing/suggestions")).status_code == 404
 
 
-async def test_a_dry_run_tells_what_a_decision_would_do_and_changes_nothing(
+async def test_a_dry_run_reports_what_a_decision_would_do_and_changes_nothing(
     client: httpx.AsyncClient, model: RecordedModel
 ):
     item = await refused(client, model)
     before = (await client.get("/healthz")).json()["revision"]
     tried = (await client.post(f"/review/{item['id']}/accept", json={"dry_run": True})).json()
     assert tried["refused"][0]["violations"][0]["message"] == item["violations"][0]["message"]
-    fits = {"statements": [mended(item, "1995")], "dry_run": True}
+    fits = {"statements": [corrected(item, "1995")], "dry_run": True}
     tried = (await client.post(f"/review/{item['id']}/accept", json=fits)).json()
     assert [one["object"]["value"] for one in tried["added"]] == ["1995"]
     assert (tried["decision"], tried["refused"]) == (None, [])
@@ -133,12 +133,12 @@ async def test_accepting_asks_the_gate_again(client: httpx.AsyncClient, model: R
     assert (await client.get(f"/review/{item['id']}")).json()["status"] == "open"
 
 
-async def test_a_mended_statement_is_accepted_with_its_evidence_and_who_decided(
+async def test_a_corrected_statement_is_accepted_with_its_evidence_and_who_decided(
     client: httpx.AsyncClient, model: RecordedModel, services: Services
 ):
     item = await refused(client, model)
     kept = await years(client, item)
-    body = {"statements": [mended(item, "1995")], "reason": "a slip of the pen", "by": "Ada"}
+    body = {"statements": [corrected(item, "1995")], "reason": "a slip of the pen", "by": "Ada"}
     answer = (await client.post(f"/review/{item['id']}/accept", json=body)).json()
     assert answer["items"][0]["status"] == "accepted"
     assert sorted(await years(client, item)) == sorted([*kept, "1995"])
@@ -163,11 +163,11 @@ async def test_a_mended_statement_is_accepted_with_its_evidence_and_who_decided(
     ]
 
 
-async def test_a_mended_statement_in_a_foreign_vocabulary_is_refused(
+async def test_a_corrected_statement_in_a_foreign_vocabulary_is_refused(
     client: httpx.AsyncClient, model: RecordedModel
 ):
     item = await refused(client, model)
-    foreign = {**mended(item, "1995"), "predicate": "http://example.org/shut"}
+    foreign = {**corrected(item, "1995"), "predicate": "http://example.org/shut"}
     response = await client.post(f"/review/{item['id']}/accept", json={"statements": [foreign]})
     assert response.status_code == 422
     assert "ontology" in response.json()["refused"][0]["violations"][0]["message"]
@@ -212,7 +212,7 @@ async def test_what_a_person_rejected_stays_out_when_the_gate_would_let_it_in(
 async def test_reopening_takes_out_what_accepting_let_in(client: httpx.AsyncClient, model: RecordedModel):
     item = await refused(client, model)
     before = await years(client, item)
-    await client.post(f"/review/{item['id']}/accept", json={"statements": [mended(item, "1995")]})
+    await client.post(f"/review/{item['id']}/accept", json={"statements": [corrected(item, "1995")]})
     reported = (await client.post(f"/review/{item['id']}/reopen", json={"by": "Bob"})).json()
     assert reported["items"][0]["status"] == "open"
     assert await years(client, item) == before
@@ -276,7 +276,7 @@ async def test_undoing_a_correction_restores_the_statement_that_it_replaced(clie
 async def test_undoing_an_acceptance_lets_others_wait_again(client: httpx.AsyncClient, model: RecordedModel):
     item = await refused(client, model)
     before = await years(client, item)
-    body = {"statements": [mended(item, "1995")]}
+    body = {"statements": [corrected(item, "1995")]}
     reported = (await client.post(f"/review/{item['id']}/accept", json=body)).json()
     back = await undone(client, reported["decision"])
     assert back["items"][0]["status"] == "open"
@@ -680,14 +680,14 @@ async def test_deciding_needs_the_scope_for_it(client: httpx.AsyncClient, servic
     assert as_person.status_code == 404
 
 
-async def test_the_key_tells_who_decided(client: httpx.AsyncClient, model: RecordedModel, services: Services):
+async def test_the_key_names_who_decided(client: httpx.AsyncClient, model: RecordedModel, services: Services):
     from server.http.access.keys import Scope
 
     item = await refused(client, model)
-    _, token = services.keys.create("desk", [Scope.REVIEW])
+    _, token = services.keys.create("reviewer", [Scope.REVIEW])
     headers = {"authorization": f"Bearer {token}"}
     reported = await client.post(f"/review/{item['id']}/reject", json={"reason": "no"}, headers=headers)
-    assert reported.json()["items"][0]["decisions"][0]["by"] == "desk"
+    assert reported.json()["items"][0]["decisions"][0]["by"] == "reviewer"
 
 
 @pytest.mark.parametrize("verb", ["accept", "reject"])

@@ -286,7 +286,7 @@ async def test_an_error_of_grouping_is_reported_at_its_place_in_the_text_that_wa
     assert response.json()["column"] <= len(query.splitlines()[-1]) + 1
 
 
-async def test_the_documented_query_tells_the_tolerance_of_the_relations(
+async def test_the_documented_query_returns_the_tolerance_of_the_relations(
     city: Services, client: httpx.AsyncClient
 ) -> None:
     page = (Path(__file__).parents[5] / "docs" / "geosparql.md").read_text(encoding="utf-8")

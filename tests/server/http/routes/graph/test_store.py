@@ -114,7 +114,7 @@ class TestByEitherIdentification:
         assert (await client.post(address, files=files)).status_code == 204
         assert await holds(client, address, JOHN, NAME, '<http://e/1> <http://e/first> "Jane" .')
 
-    async def test_head_tells_what_get_would_without_the_body(self, client: httpx.AsyncClient, address: str):
+    async def test_head_is_get_without_the_body(self, client: httpx.AsyncClient, address: str):
         assert (await client.head(address)).status_code == 404
         await put(client, address)
         head = await client.head(address, headers={"accept": "text/turtle"})
@@ -133,7 +133,7 @@ class TestAddresses:
         await put(client, DIRECT)
         assert await holds(client, f"/store?graph={BASE}{DIRECT}", JOHN)
 
-    async def test_post_to_the_store_makes_a_graph_and_tells_where(self, client: httpx.AsyncClient):
+    async def test_post_to_the_store_makes_a_graph_and_names_it(self, client: httpx.AsyncClient):
         response = await post(client, "/store", JOHN)
         assert response.status_code == 201
         location = response.headers["location"]

@@ -44,7 +44,7 @@ async def serving(
             yield services, client
 
 
-async def test_an_extraction_tells_what_it_cost_and_what_a_thousand_would(
+async def test_an_extraction_reports_what_it_cost_and_what_a_thousand_would(
     tmp_path: Path, schema: Schema, gate: ShapesGate, stand_in: StandIn
 ):
     prices = {"model_price_input": 2.0, "model_price_output": 10.0, "model_currency": "EUR"}
@@ -147,7 +147,7 @@ async def test_the_key_of_the_model_server_is_shown_nowhere(
     assert "sesame-0451" not in caplog.text
 
 
-async def test_a_probe_tells_how_fast_the_model_is(
+async def test_a_probe_reports_how_fast_the_model_is(
     tmp_path: Path, schema: Schema, gate: ShapesGate, stand_in: StandIn
 ):
     async with serving(tmp_path, schema, gate, model_url=stand_in.url) as (_, client):
@@ -159,7 +159,7 @@ async def test_a_probe_tells_how_fast_the_model_is(
         assert reported["usage"]["calls"] == 1
 
 
-def test_the_command_tells_what_the_model_server_is(tmp_path: Path, stand_in: StandIn):
+def test_the_command_reports_what_the_model_server_is(tmp_path: Path, stand_in: StandIn):
     reported = CliRunner().invoke(
         command_line(), ["models", "--data", str(tmp_path), "--model-url", stand_in.url, "--json"]
     )
