@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-page test-remote test-documents search check ui ui-check wheel extras image docs bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance vocabularies compliance clients clean
+.PHONY: setup demo serve test test-slow test-page test-remote test-documents search check ui ui-check wheel extras image docs bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed pictures jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance vocabularies compliance clients clean
 
 setup: $(VENV)/.installed
 
@@ -150,6 +150,11 @@ asking: setup
 # The page in headless Chromium, with 10,000 features and 10,000 statements that wait; oxigraph's page beside it.
 page-speed: setup
 	$(BIN)/python -m benchmarks.page
+
+# Pictures of every screen of the page on a running server (SITE), to look at, in build/pictures.
+SITE ?= http://127.0.0.1:$(PORT)
+pictures: setup
+	$(BIN)/python -m benchmarks.pictures --site $(SITE)
 
 # A job of a thousand documents, undisturbed and killed twice.
 jobs: setup

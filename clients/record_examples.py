@@ -263,6 +263,28 @@ def operating(to: Recorder) -> None:
     to.send("/optimize", "POST", timeout=300)
 
 
+def looking_back(to: Recorder) -> None:
+    """Verdicts and slow queries of the past."""
+    years = [("opened", "1931"), ("closed", "1925")]
+    statements = [
+        {
+            "subject": f"{PLACE}museum-of-modern-art",
+            "predicate": f"{URBAN}{name}",
+            "object": {
+                "type": "literal",
+                "value": year,
+                "datatype": "http://www.w3.org/2001/XMLSchema#gYear",
+            },
+        }
+        for name, year in years
+    ]
+    to.client.post("/candidates", json={"statements": statements, "source": "a leaflet"})
+    to.send("/verdicts", params={"periods": 2})
+    pairs = "SELECT (COUNT(*) AS ?pairs) WHERE { ?one ?p ?x . ?other ?q ?y }"
+    to.client.post("/sparql", content=pairs, headers={"content-type": "application/sparql-query"})
+    to.send("/queries/slow")
+
+
 def holding(to: Recorder) -> None:
     """Batches on which much depends."""
     codes = " ".join(f'<{CODES}place{n}> <{CODES}code> "c{n}" .' for n in range(2000))
@@ -279,7 +301,7 @@ def holding(to: Recorder) -> None:
     to.send("/held/judge", "POST")
 
 
-PARTS: Final = (queries, reading, texts, deciding, asking, operating)
+PARTS: Final = (queries, reading, texts, deciding, asking, operating, looking_back)
 
 
 def _without_places(value: Any) -> Any:

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from curation.review_columns import item_of
 from curation.review_item import (
     PREFIX,
     Comment,
@@ -20,6 +19,7 @@ from curation.review_item import (
     RunOrigin,
     State,
     item_iri,
+    item_of,
     item_quads,
     violation_quads,
 )

@@ -12,7 +12,7 @@ from itertools import chain
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from curation.review_columns import ReviewColumns, item_of
+from curation.review_columns import ReviewColumns
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DCTERMS, DEFAULT, PROV, RDF, SH, UKG
@@ -30,6 +30,13 @@ _OF_VIOLATIONS = {
     "component": SH.sourceConstraintComponent,
     "shape": SH.sourceShape,
 }
+_OF_CAUSES = (
+    SH.sourceConstraintComponent,
+    SH.sourceShape,
+    SH.resultPath,
+    SH.resultSeverity,
+    SH.resultMessage,
+)
 _CONFIDENCE_STEPS = 10
 
 
@@ -53,22 +60,20 @@ def facets(
     The facets are those of `_OF_ITEMS` and `_OF_VIOLATIONS`, `class`, and `confidence` in tenths ("0.9" holds
     .9 up to 1).
     """
-    chosen = frozenset(items)
     found: dict[str, Counter[Term | str]] = {}
     for name, predicate in _OF_ITEMS.items():
-        found[name] = Counter(value for item, value in columns.of(predicate).items() if item in chosen)
-    items_of = {result: item_of(result) for result in columns.of(SH.sourceConstraintComponent)}
-    for name, predicate in _OF_VIOLATIONS.items():
-        pairs = {
-            (items_of[result], value)
-            for result, value in columns.of(predicate).items()
-            if result in items_of and not isinstance(value, BlankNode)
-        }
-        found[name] = Counter(value for item, value in pairs if item in chosen)
-    found["class"] = Counter(chain.from_iterable(classes(columns, graph, chosen).values()))
+        found[name] = Counter(columns.of(items, predicate).values())
+    pairs: dict[str, set[tuple[NamedNode, Term]]] = {name: set() for name in _OF_VIOLATIONS}
+    for item, values in columns.of_violations(items, *_OF_VIOLATIONS.values()):
+        for name, value in zip(_OF_VIOLATIONS, values, strict=True):
+            if value is not None and not isinstance(value, BlankNode):
+                pairs[name].add((item, value))
+    for name, values_of_items in pairs.items():
+        found[name] = Counter(value for _, value in values_of_items)
+    found["class"] = Counter(chain.from_iterable(classes(columns, graph, items).values()))
     steps = (
         min(int(value * _CONFIDENCE_STEPS), _CONFIDENCE_STEPS - 1)
-        for value in confidences(columns, chosen).values()
+        for value in confidences(columns, items).values()
     )
     found["confidence"] = Counter(f"{step / _CONFIDENCE_STEPS:.1f}" for step in steps)
     return found
@@ -76,23 +81,18 @@ def facets(
 
 def causes(columns: ReviewColumns, items: Collection[NamedNode]) -> dict[str, Cause]:
     """The causes by which these items wait, by their identifiers; most items first."""
-    chosen = frozenset(items)
-    property_of = columns.of(UKG.predicate)
-    shape_of, path_of = columns.of(SH.sourceShape), columns.of(SH.resultPath)
-    severity_of, message_of = columns.of(SH.resultSeverity), columns.of(SH.resultMessage)
+    property_of = columns.of(items, UKG.predicate)
     found: dict[str, Cause] = {}
-    for result, component in columns.of(SH.sourceConstraintComponent).items():
-        item = item_of(result)
-        if item not in chosen or not isinstance(component, NamedNode):
+    for item, (component, shape, path, severity, message) in columns.of_violations(items, *_OF_CAUSES):
+        if not isinstance(component, NamedNode):
             continue
-        shape, path = shape_of.get(result), path_of.get(result, property_of.get(item))
+        path = property_of.get(item) if path is None else path
         named = shape if isinstance(shape, NamedNode) else None
         place = path.value if isinstance(path, NamedNode | Literal) else None
         cause = found.setdefault(
             digest(named.value if named else "", component.value, place or ""),
             Cause(named, component, place),
         )
-        severity, message = severity_of.get(result), message_of.get(result)
         if isinstance(severity, NamedNode) and cause.severity != SH.Violation:
             cause.severity = severity
         if isinstance(message, Literal) and (not cause.message or message.value < cause.message):
@@ -105,12 +105,10 @@ def classes(
     columns: ReviewColumns, graph: TripleStore, items: Collection[NamedNode]
 ) -> dict[NamedNode, set[NamedNode]]:
     """The classes of the subject of each item's statement: those in the graph, and one that it states."""
-    predicates, objects = columns.of(UKG.predicate), columns.of(UKG.object)
+    predicates, objects = columns.of(items, UKG.predicate), columns.of(items, UKG.object)
     of_subject: dict[Term, set[NamedNode]] = {}
     found = {}
-    for item, subject in columns.of(UKG.subject).items():
-        if item not in items:
-            continue
+    for item, subject in columns.of(items, UKG.subject).items():
         if subject not in of_subject:
             values = (quad.object for quad in graph.match_quads(subject, RDF.type, None, DEFAULT))
             of_subject[subject] = {value for value in values if isinstance(value, NamedNode)}
@@ -123,8 +121,5 @@ def classes(
 
 def confidences(columns: ReviewColumns, items: Collection[NamedNode]) -> dict[NamedNode, float]:
     """The confidence of each of these items that has one."""
-    return {
-        item: float(value.value)
-        for item, value in columns.of(UKG.confidence).items()
-        if item in items and isinstance(value, Literal)
-    }
+    values = columns.of(items, UKG.confidence).items()
+    return {item: float(value.value) for item, value in values if isinstance(value, Literal)}

@@ -118,6 +118,12 @@ def item_iri(triple: Triple, origin: RunOrigin) -> NamedNode:
     return NamedNode(PREFIX + digest(place, str(triple)))
 
 
+def item_of(node: NamedNode) -> NamedNode:
+    """The item that a node belongs to: the item itself, one of its violations or comments."""
+    end = node.value.find("/", len(PREFIX)) if node.value.startswith(PREFIX) else -1
+    return node if end < 0 else NamedNode(node.value[:end])
+
+
 def item_quads(
     rejection: Rejection,
     origin: RunOrigin,

@@ -1,20 +1,22 @@
 """The search of the review queue: which items match a filter."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from curation.review_columns import Column, ReviewColumns, item_of
+from curation.review_columns import ReviewColumns
 from curation.review_facets import Cause, causes, classes, confidences, facets
-from curation.review_item import State
+from curation.review_item import State, item_of
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DCTERMS, PROV, RDF, REVIEW, SH, UKG
 
 _WORDS = (RDF.reifies, UKG.quote, UKG.reply, UKG.subjectName, UKG.objectName, DCTERMS.source)
 """The properties of an item in which words are searched."""
+_FEW = 5_000
+"""So many settled items are looked at one by one; among more, the store looks up which match."""
 
 
 @dataclass(frozen=True)
@@ -51,23 +53,25 @@ class ReviewSearch:
 
     def find(self, wanted: ReviewFilter) -> list[NamedNode]:
         """The items that match a filter, newest first."""
-        found = set(self._columns.of(UKG.status))
-        for matching in self._matching(wanted):
-            found &= matching
+        columns = self._columns
+        found = self._in_state(wanted.state, self._looked_up(wanted))
+        if wanted.predicate is not None:
+            found = {i for i, value in columns.of(found, UKG.predicate).items() if value == wanted.predicate}
+        found = self._violating(wanted, found)
         if wanted.assignee == "":
-            found -= self._columns.of(UKG.assignee).keys()
+            found -= columns.of(found, UKG.assignee).keys()
         if wanted.group is not None:
             found &= self.causes(found).get(wanted.group, Cause()).items
         if wanted.class_ is not None:
-            of_items = classes(self._columns, self._store, found)
+            of_items = classes(columns, self._store, found)
             found = {item for item, values in of_items.items() if wanted.class_ in values}
         low, high = wanted.min_confidence, wanted.max_confidence
         if low is not None or high is not None:
-            sure = confidences(self._columns, found)
+            sure = confidences(columns, found)
             found = {i for i, value in sure.items() if (low or 0) <= value <= (1 if high is None else high)}
         if wanted.text:
-            found &= self._mentioning(wanted.text.casefold())
-        created = self._columns.of(DCTERMS.created)
+            found = self._mentioning(wanted.text.casefold(), found)
+        created = columns.of(found, DCTERMS.created)
         dated = sorted(((_text(created.get(item)), item.value) for item in found), reverse=True)
         return [NamedNode(name) for _, name in dated]
 
@@ -83,50 +87,57 @@ class ReviewSearch:
         """The causes by which these items wait, by their identifiers; most items first."""
         return causes(self._columns, items)
 
-    def _matching(self, wanted: ReviewFilter) -> Iterator[set[NamedNode]]:
-        """The items that match each part of a filter that names one value."""
-        of_many = (
-            (UKG.status, wanted.state.node if wanted.state else None),
-            (UKG.predicate, wanted.predicate),
-        )
-        of_violations = (
-            (SH.sourceShape, wanted.shape),
-            (SH.resultSeverity, wanted.severity),
-            (SH.sourceConstraintComponent, wanted.component),
-        )
-        of_few: tuple[tuple[NamedNode, NamedNode | Literal | None], ...] = (
+    def _looked_up(self, wanted: ReviewFilter) -> set[NamedNode] | None:
+        """The items that match the parts that few items match; None where a filter has no such part."""
+        parts: tuple[tuple[NamedNode, NamedNode | Literal | None], ...] = (
             (PROV.wasDerivedFrom, wanted.document),
             (DCTERMS.source, None if wanted.source is None else Literal(wanted.source)),
             (UKG.assignee, Literal(wanted.assignee) if wanted.assignee else None),
         )
-        for predicate, value in of_many:
-            if value is not None:
-                yield set(_having(self._columns.of(predicate), value))
-        for predicate, value in of_violations:
-            if value is not None:
-                yield {item_of(result) for result in _having(self._columns.of(predicate), value)}
-        for predicate, few in of_few:
-            if few is not None:
-                yield self._subjects(predicate, few)
+        matching = [self._subjects(predicate, value) for predicate, value in parts if value is not None]
         if wanted.entity is not None:
-            yield self.about(wanted.entity)
+            matching.append(self.about(wanted.entity))
+        return set.intersection(*matching) if matching else None
 
-    def _mentioning(self, text: str) -> set[NamedNode]:
-        """The items with these words in a name, quote, reply, source, term or message."""
+    def _in_state(self, state: State | None, among: set[NamedNode] | None) -> set[NamedNode]:
+        """The items in a state, or (None) in any."""
+        if state is State.OPEN:
+            found = self._columns.open()
+            return found if among is None else found & among
+        if among is None:
+            return self._subjects(UKG.status, None if state is None else state.node)
+        of_items = self._columns.of(among, UKG.status)
+        return {item for item, value in of_items.items() if state is None or value == state.node}
+
+    def _violating(self, wanted: ReviewFilter, found: set[NamedNode]) -> set[NamedNode]:
+        """Those of these items of which a violation has each of the values of a filter."""
+        parts = (
+            (SH.sourceShape, wanted.shape),
+            (SH.resultSeverity, wanted.severity),
+            (SH.sourceConstraintComponent, wanted.component),
+        )
+        for predicate, value in parts:
+            if value is None:
+                continue
+            if wanted.state is State.OPEN or len(found) < _FEW:
+                rows = self._columns.of_violations(found, predicate)
+                found = {item for item, (one,) in rows if one == value}
+            else:
+                found &= {item_of(violation) for violation in self._subjects(predicate, value)}
+        return found
+
+    def _mentioning(self, text: str, items: set[NamedNode]) -> set[NamedNode]:
+        """Those of these items with these words in a name, quote, reply, source, term or message."""
         found: set[NamedNode] = set()
         for predicate in _WORDS:
-            column = self._columns.of(predicate)
+            column = self._columns.of(items - found, predicate)
             found |= {item for item, value in column.items() if _mentions(value, text)}
-        messages = self._columns.of(SH.resultMessage).items()
-        return found | {item_of(result) for result, value in messages if _mentions(value, text)}
+        rows = self._columns.of_violations(items - found, SH.resultMessage)
+        return found | {item for item, (message,) in rows if message is not None and _mentions(message, text)}
 
-    def _subjects(self, predicate: NamedNode, value: Term) -> set[NamedNode]:
+    def _subjects(self, predicate: NamedNode, value: Term | None) -> set[NamedNode]:
         quads = self._store.match_quads(None, predicate, value, REVIEW)
         return {quad.subject for quad in quads if isinstance(quad.subject, NamedNode)}
-
-
-def _having(column: Column, value: Term) -> Iterator[NamedNode]:
-    return (subject for subject, one in column.items() if one == value)
 
 
 def _mentions(term: Term, text: str) -> bool:

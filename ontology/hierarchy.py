@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode
 from ontology import vocabulary as v
 from ontology.graph import Graph, Node
 
-__all__ = ["Hierarchy", "class_hierarchy", "disjoint_pairs", "property_hierarchy"]
+__all__ = ["Hierarchy", "class_hierarchy", "disjoint_pairs", "properties_apart", "property_hierarchy"]
 
 
 class Hierarchy:
@@ -100,3 +100,18 @@ def disjoint_pairs(graph: Graph) -> frozenset[frozenset[NamedNode]]:
         for one, other in combinations(graph.members(head), 2):
             found |= {frozenset({a, b}) for a in graph.alternatives(one) for b in graph.alternatives(other)}
     return frozenset(found)
+
+
+def properties_apart(graph: Graph) -> dict[NamedNode, list[NamedNode]]:
+    """By property, those stated to have no value in common with it; each pair once."""
+    pairs = list(graph.pairs(v.PROPERTY_DISJOINT_WITH))
+    for subject, kind in graph.pairs(v.TYPE):
+        if kind == v.ALL_DISJOINT_PROPERTIES:
+            for head in graph.objects(subject, v.MEMBERS):
+                pairs += combinations(graph.members(head), 2)
+    found: dict[NamedNode, list[NamedNode]] = {}
+    for pair in dict.fromkeys(tuple(sorted(pair, key=str)) for pair in pairs):
+        one, other = pair
+        if isinstance(one, NamedNode) and isinstance(other, NamedNode):
+            found.setdefault(one, []).append(other)
+    return found

@@ -33,7 +33,7 @@ def read_classes(graph: Graph) -> dict[NamedNode, OntologyClass]:
             label=_label(graph, iri),
             alternative_labels=_alternative_labels(graph, iri),
             definition=_definition(graph, iri),
-            deprecated=graph.is_true(iri, v.DEPRECATED),
+            deprecated=_is_deprecated(graph, iri),
             borrowed=iri in borrowed,
             name_words=_name_words(graph, iri),
         )
@@ -76,11 +76,16 @@ def _read_property(
         symmetric=v.SYMMETRIC in types,
         transitive=v.TRANSITIVE in types,
         inverse=inverses.get(iri),
-        deprecated=graph.is_true(iri, v.DEPRECATED),
+        deprecated=_is_deprecated(graph, iri),
         borrowed=borrowed,
         usual_domain=_class(graph, iri, v.USUAL_DOMAIN),
         usual_range=_class(graph, iri, v.USUAL_RANGE),
     )
+
+
+def _is_deprecated(graph: Graph, iri: NamedNode) -> bool:
+    """By owl:deprecated, or by the types that OWL has for it."""
+    return graph.is_true(iri, v.DEPRECATED) or not v.DEPRECATED_KINDS.isdisjoint(graph.objects(iri, v.TYPE))
 
 
 def _class(graph: Graph, iri: NamedNode, predicate: NamedNode) -> NamedNode | None:

@@ -78,3 +78,19 @@ def test_every_benchmark_has_a_target_and_a_line() -> None:
         if '__name__ == "__main__"' in program.read_text(encoding="utf-8"):
             assert f"-m benchmarks.{program.stem}" in makefile, program
             assert f"`benchmarks/{program.name}`" in listed, program
+
+
+def test_what_is_said_of_another_product_has_a_dated_source() -> None:
+    text = (ROOT / "docs/compared.md").read_text(encoding="utf-8")
+    said, sources = (
+        text.split("## Measured")[0],
+        dict(re.findall(r"^\[\^(\w+)\]: (.*(?:\n    .*)*)", text, re.MULTILINE)),
+    )
+    rows = [line.strip("| ").split(" | ") for line in said.splitlines() if line.startswith("| ")][1:]
+    assert {len(row) for row in rows} == {9}
+    claims = [cell for row in rows for cell in row[2:]]
+    # "its store's" and "Neo4j's" are the claims of others.
+    bare = {cell for cell in claims if "[^" not in cell} - {"no", "-", "its store's", "Neo4j's"}
+    assert bare == set()
+    assert set(re.findall(r"\[\^(\w+)\]", said)) == set(sources)
+    assert [name for name, source in sources.items() if not re.search(r"<https?://.*\d", source)] == []

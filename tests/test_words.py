@@ -35,7 +35,7 @@ SPEECH = (
     "server/research/",
     "tests/extractors",
 )
-"""Folders about what texts and models say: "told" is a word of those texts, and a member of stored results."""
+"""Folders about what texts and models say: "told" is a word of those, and a member of stored results."""
 PUBLIC = {
     "CODE_OF_CONDUCT.md": "the people of the project",
     "SECURITY.md": "the people of the project",

@@ -12,6 +12,7 @@ from pyoxigraph import NamedNode
 
 from extractors.english.coreference import Antecedents, is_anaphor
 from extractors.english.values import looks_like_value
+from extractors.english.wording.units import capitalized_runs
 from extractors.grounding.entities import (
     is_name,
     name_key,
@@ -33,6 +34,8 @@ __all__ = ["Interpretation", "Interpreter", "StatedTriple", "Synonyms", "no_syno
 _AFTER_HEAD = re.compile(
     r"\s*(?:,|\b(?:of|in|on|at|for|by|with|from|near|that|which|who|to|along|between|designed|built)\b)"
 )
+
+_GOES_ON = re.compile(r",? (?:and|on|for)\b")
 
 Synonyms = Callable[[OneOf["class", "property"], str], NamedNode | None]
 """Returns the term that people assigned to a word, or None."""
@@ -81,6 +84,18 @@ class Interpretation:
         """Whether the ontology has no term for it."""
         return self.type is None if self.is_type else self.relation is None
 
+    def turned(self) -> Interpretation:
+        """The same reading with its ends exchanged."""
+        triple, grounded = self.said.triple, self.grounded
+        said = replace(self.said, triple=replace(triple, subject=triple.object, object=triple.subject))
+        return replace(
+            self,
+            said=said,
+            grounded=replace(grounded, subject=grounded.object, object=grounded.subject),
+            subject_name=self.object_name,
+            object_name=self.subject_name,
+        )
+
 
 class Interpreter:
     """Looks up what the model said about one text."""
@@ -111,7 +126,19 @@ class Interpreter:
     def _name_alone(self, name: str) -> str:
         if self._linker.labels.exact(name):
             return name
-        return without_possessor(without_heading(without_whereabouts(name)))
+        return self._completed(without_possessor(without_heading(without_whereabouts(name))))
+
+    def _completed(self, name: str) -> str:
+        """Complete a name that is cut before "and", "on" or "for" wherever it occurs: "Ministry of Trade"."""
+        found = {self._whole(span) for span in self._text.occurrences(name)}
+        whole = next(iter(found)) if len(found) == 1 else None
+        return name if whole is None else " ".join(self._text.evidence(whole).quote.split())
+
+    def _whole(self, part: Span) -> Span | None:
+        runs = capitalized_runs(self._text.text, self._text.sentence_of(part))
+        whole = next((run for run in runs if run.start <= part.start and part.end < run.end), None)
+        rest = "" if whole is None else self._text.text[part.end : whole.end]
+        return Span(part.start, whole.end) if whole is not None and _GOES_ON.match(rest) else None
 
     def _resolved(self, readings: Sequence[Interpretation]) -> Sequence[Interpretation]:
         """Replace pronouns and descriptions by the names that they clearly refer to."""

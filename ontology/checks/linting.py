@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from ontology import vocabulary as v
+from ontology.checks.axioms import axioms
 from ontology.checks.documentation import documentation
 from ontology.checks.findings import Finding, Level, Rule, in_order
 from ontology.checks.lint_context import LintContext, Term, is_standard, lint_context
@@ -54,19 +55,7 @@ DEPRECATED_IN_USE = Rule("deprecated_in_use", Level.WARN, "An axiom of a current
 MISSING_REPLACEMENT = Rule("missing_replacement", Level.INFO, "A deprecated term names no replacement.")
 MISSING_ONTOLOGY = Rule("missing_ontology_iri", Level.WARN, "A file declares no owl:Ontology.")
 MISSING_VERSION = Rule("missing_version_iri", Level.WARN, "An ontology has no owl:versionIRI.")
-NOT_INFERRED = Rule(
-    "axiom_not_inferred",
-    Level.INFO,
-    "Something follows from an axiom in OWL that inference here does not draw.",
-)
 
-_NOT_INFERRED = {
-    v.HAS_KEY: "that two things are the same",
-    v.HAS_SELF: "that something is related to itself",
-    v.INTERSECTION_OF: "types from several types",
-}
-"""Axioms, with what they conclude (OWL 2 Profiles, 4.3). Those that only restrict,
-such as owl:FunctionalProperty and owl:allValuesFrom, are judged by shapes generated from them."""
 _TO_CLASS = (v.SUBCLASS_OF, v.EQUIVALENT_CLASS, v.DISJOINT_WITH, v.DOMAIN, v.SOME_VALUES_FROM)
 _TO_PROPERTY = (v.SUBPROPERTY_OF, v.EQUIVALENT_PROPERTY, v.INVERSE_OF, v.ON_PROPERTY)
 
@@ -74,7 +63,8 @@ _TO_PROPERTY = (v.SUBPROPERTY_OF, v.EQUIVALENT_PROPERTY, v.INVERSE_OF, v.ON_PROP
 def lint_ontology(schema: Schema) -> tuple[Finding, ...]:
     """All findings in the files of a schema, the most severe first."""
     context = lint_context(schema)
-    return in_order((*_Linter(context).findings(), *pitfalls(context), *documentation(context)))
+    found = (*_Linter(context).findings(), *axioms(context), *pitfalls(context), *documentation(context))
+    return in_order(found)
 
 
 class _Linter:
@@ -88,23 +78,9 @@ class _Linter:
         rules: tuple[Callable[[], Iterator[Finding]], ...] = (
             self._labels, self._definitions, self._domains, self._undeclared, self._cycles,
             self._impossible_classes, self._disjointness, self._deprecated, self._versions,
-            self._not_inferred,
         )  # fmt: skip
         for rule in rules:
             yield from rule()
-
-    def _not_inferred(self) -> Iterator[Finding]:
-        """One finding for each kind of axiom, at the first term that has one."""
-        for kind, concluded in _NOT_INFERRED.items():
-            pairs = self._graph.pairs(kind)
-            if not pairs:
-                continue
-            count = "once" if len(pairs) == 1 else f"{len(pairs)} times"
-            message = f"is used {count}; inference here does not conclude {concluded} from it."
-            fix = "State what has to be in the graph, or draw it with another program before loading."
-            named = (subject for subject, _ in pairs if isinstance(subject, NamedNode))
-            file, line = self._places.of(next(named, kind).value)
-            yield Finding(NOT_INFERRED, message, fix, kind.value, file, line)
 
     def _labels(self) -> Iterator[Finding]:
         find = self._places.finding

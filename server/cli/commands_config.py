@@ -3,11 +3,10 @@
 import json
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from server.cli.invocation import settings_of
 from server.cli.options import AsJson, Config, Data
+from server.cli.output import print_table
 
 config_app = typer.Typer(no_args_is_help=True, help="Show the configuration.")
 
@@ -25,7 +24,4 @@ def config_show(
     if as_json:
         typer.echo(json.dumps({n: {"value": v, "origin": o} for n, v, o in rows}, indent=2))
         return
-    table = Table("setting", "value", "from")
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
+    print_table(("setting", "value", "from"), rows)

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from server.cli.invocation import existing, settings_of
 from server.cli.options import AsJson, Config, Data
-from server.cli.output import print_json, stderr
+from server.cli.output import print_json, print_table, stderr
 from server.http.access.keys import ApiKey, KeyStore, Scope
 
 key_app = typer.Typer(no_args_is_help=True, help="Make, list and revoke API keys.")
@@ -65,10 +63,7 @@ def list_keys(
     if as_json:
         print_json([dict(zip(columns, row, strict=True)) for row in rows])
         return
-    table = Table(*columns)
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
+    print_table(columns, rows)
 
 
 @key_app.command("revoke")

@@ -6,15 +6,13 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from curation.exceptions import Exceptions
 from curation.review_item import Decided
 from server.cli.invocation import finish, on_either, on_folder, settings_of, text_or_file
 from server.cli.options import AsJson, Config, Data, ModelUrl, ShapesFolder
-from server.cli.output import print_json, stderr
+from server.cli.output import print_json, print_table, stderr
+from server.cli.progress import working
 from server.cli.running_server import RunningServer
 from server.runtime.context import Services
 from sparql.model.change import Violation
@@ -114,10 +112,7 @@ def _print_table(body: bytes) -> None:
         print("yes" if found["boolean"] else "no")
         return
     variables, rows = found["head"]["vars"], found["results"]["bindings"]
-    table = Table(*variables)
-    for row in rows:
-        table.add_row(*(Text(_cell(row.get(name))) for name in variables))
-    Console(highlight=False).print(table)
+    print_table(variables, ([_cell(row.get(name)) for name in variables] for row in rows))
     stderr.print(f"{len(rows)} rows")
 
 
@@ -174,7 +169,7 @@ def _print_answer(answer: dict[str, Any], as_json: bool) -> int:
 
 async def _validate(services: Services, as_json: bool) -> int:
     """Print every validation result of the whole graph; 1 when something violates that no person accepted."""
-    with stderr.status("validating everything"):
+    with working("validating everything"):
         violations = services.gate.report(services.store)
         exceptions = Exceptions(services.review)
     found = [(one, exceptions.of(one)) for one in violations]
@@ -183,11 +178,7 @@ async def _validate(services: Services, as_json: bool) -> int:
     if as_json:
         print_json([dict(zip(columns, row, strict=False)) | {"exception": _said(row[-1])} for row in rows])
     elif rows:
-        table = Table(*columns, "exception")
-        for *texts, decided in rows:
-            made = f"{decided.by}, {decided.at[:10]}: {decided.reason}" if decided is not None else ""
-            table.add_row(*(Text(value) for value in (*texts, made)))
-        Console(highlight=False).print(table)
+        print_table((*columns, "exception"), ((*texts, _made(decided)) for *texts, decided in rows))
     blocking = sum(one.blocking for one in violations)
     left = sum(one.blocking and decided is None for one, decided in found)
     excepted = f", {blocking - left} of these are exceptions that a person made" if left < blocking else ""
@@ -198,6 +189,10 @@ async def _validate(services: Services, as_json: bool) -> int:
 def _result(one: Violation) -> tuple[str, str, str, str, str]:
     severity = one.severity.value.rpartition("#")[2]
     return severity, str(one.focus), str(one.path or ""), one.message, str(one.shape)
+
+
+def _made(decided: Decided | None) -> str:
+    return "" if decided is None else f"{decided.by}, {decided.at[:10]}: {decided.reason}"
 
 
 def _said(decided: Decided | None) -> dict[str, Any] | None:

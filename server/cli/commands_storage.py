@@ -12,11 +12,9 @@ from threading import Event
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     DownloadColumn,
-    MofNCompleteColumn,
     Progress,
     TextColumn,
     TimeElapsedColumn,
@@ -26,6 +24,7 @@ from rich.progress import (
 from server.cli.invocation import on_either, on_store, settings_of
 from server.cli.options import Config, Data
 from server.cli.output import iri, stderr
+from server.cli.progress import counting, progress_bar, working
 from server.cli.running_server import RemoteFailed, RunningServer
 from server.data.features.names import split_features
 from server.data.loading import LoadResult
@@ -34,7 +33,7 @@ from server.data.storage import Loader, check_graph
 from server.runtime.context import Services
 from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, Format
 from sparql.protocol.negotiation import choose_by_name
-from sparql.storage.backup import back_up, restore
+from sparql.storage.backup import back_up, partial_of, restore
 from sparql.storage.dump import write_dump
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
@@ -86,7 +85,7 @@ def load(
         paths = [*(file.path for file in found), *features]
         message = {"files": [str(path.resolve()) for path in paths], **wanted}
         message["mapping"] = None if mapping is None else str(mapping.resolve())
-        with stderr.status(f"the server at {server.url} loads"):
+        with working(f"the server at {server.url} loads"):
             try:
                 answer = server.post("/loads", message, timeout=None)
             except RemoteFailed as error:
@@ -155,12 +154,12 @@ def backup(
     settings = settings_of(context, data=data, config=config).settings
 
     def through_server(server: RunningServer) -> int:
-        with stderr.status(f"the server at {server.url} backs up"):
+        with working(f"the server at {server.url} backs up", partial_of(folder)):
             written = server.post("/backup", {"folder": str(folder.resolve())}, timeout=None)
         return _print_backup(written)
 
     def here(store: EmbeddedStore) -> int:
-        with stderr.status("backing up"):
+        with working("backing up", partial_of(folder)):
             written = back_up(store, Writer(store), folder).json()
         return _print_backup(written)
 
@@ -175,7 +174,7 @@ def restore_command(
 ) -> None:
     """Restore a backup into the data folder, which must be empty or new."""
     settings = settings_of(context, data=data, config=config).settings
-    with stderr.status("restoring"):
+    with working("restoring", partial_of(settings.data)):
         restored = restore(folder, settings.data)
     stderr.print(f"{settings.data}: revision {restored.revision}, as backed up at {restored.taken_at}")
 
@@ -185,12 +184,12 @@ def optimize(context: typer.Context, data: Data = None, config: Config = None) -
     settings = settings_of(context, data=data, config=config).settings
 
     def through_server(server: RunningServer) -> int:
-        with stderr.status(f"the server at {server.url} optimizes"):
+        with working(f"the server at {server.url} optimizes"):
             server.post("/optimize", {}, timeout=None)
         return 0
 
     def here(store: EmbeddedStore) -> int:
-        with stderr.status("optimizing"):
+        with working("optimizing"):
             store.optimize()
         return 0
 
@@ -210,7 +209,7 @@ def _load(
 ) -> int:
     loaded = []
     if sample:
-        with progress_bar("sample city: statements judged, related, committed") as progress:
+        with counting("sample city: statements judged, related, committed") as progress:
             task = progress.add_task("", total=None)
             loader = Loader(services)
             loaded.append(
@@ -229,7 +228,7 @@ def _load(
             else:
                 loaded += loader.through_gate(files, partial=partial)
     if mapped is not None:
-        with progress_bar("{task.description}") as progress:
+        with counting("{task.description}") as progress:
             task = progress.add_task("features", total=mapped.count)
 
             def counted(features: int) -> None:
@@ -299,7 +298,7 @@ def _dump_format(name: str | None, file: Path | None) -> Format:
 
 def _writing(file: Path | None) -> AbstractContextManager[object]:
     """Says that a file is written; nothing where the dump itself goes to the terminal."""
-    return nullcontext() if file is None else stderr.status(f"writing {escape(str(file))}")
+    return nullcontext() if file is None else working(f"writing {file}", partial_of(file))
 
 
 @contextmanager
@@ -309,7 +308,7 @@ def _output(file: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    partial = file.with_name(file.name + ".partial")
+    partial = partial_of(file)
     try:
         with gzip.open(partial, "wb", 6) if file.suffix == ".gz" else partial.open("wb", _PIECE) as output:
             yield output  # type: ignore[misc]
@@ -318,17 +317,11 @@ def _output(file: Path | None) -> Iterator[IO[bytes]]:
         partial.unlink(missing_ok=True)
 
 
-def progress_bar(what: str) -> Progress:
-    """A progress bar on standard error, for things that are counted."""
-    return Progress(TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=stderr)
-
-
 def _bytes_bar() -> Progress:
-    return Progress(
+    return progress_bar(
         TextColumn("{task.fields[what]}"),
         BarColumn(),
         DownloadColumn(),
         TransferSpeedColumn(),
         TimeElapsedColumn(),
-        console=stderr,
     )

@@ -8,13 +8,12 @@ from typing import Annotated, Any
 
 import typer
 from pyoxigraph import Literal, NamedNode, Triple
-from rich.console import Console
-from rich.table import Table
 
 from extractors.errors import ModelError, ModelReplyError
-from server.cli.commands_storage import progress_bar
 from server.cli.invocation import finish, on_folder, settings_of
 from server.cli.options import Config, Data, ModelUrl
+from server.cli.output import print_table, stdout
+from server.cli.progress import counting
 from server.data.sample.city import FOLDER, sample_texts
 from server.data.storage import Loader
 from server.errors import ServerError
@@ -29,7 +28,6 @@ from sparql.workers.result import QueryRequest
 _MARK = ".demo"
 """Marks a folder that holds only what a demonstration made."""
 _ROWS = 8
-_out = Console(highlight=False)
 
 
 def demo(
@@ -70,7 +68,7 @@ async def run(services: Services, *, details: bool = False) -> int:
     outcomes: list[Outcome] = []
     failures: list[ModelError] = []
     texts = list(sample_texts())
-    with progress_bar("texts read by " + services.model.name) as progress:
+    with counting("texts read by " + services.model.name) as progress:
         task = progress.add_task("", total=len(texts))
         for name, text in texts:
             try:
@@ -101,7 +99,7 @@ async def run(services: Services, *, details: bool = False) -> int:
 
 
 def _print(line: str, style: str = "") -> None:
-    _out.print(line, style=style, markup=False, soft_wrap=True)
+    stdout.print(line, style=style, markup=False, soft_wrap=True)
 
 
 def _text(name: str, text: str) -> str:
@@ -114,7 +112,7 @@ def _summarize(services: Services, name: str, outcome: Outcome) -> None:
     # What the text says of a thing is more specific than its class or name.
     example = _words(services, max((one.triple for one in accepted), key=_is_informative, default=None))
     counts = f"{len(accepted):2} accepted {len(refused):2} refused"
-    _out.print(f"  {name:27} {counts}  {example}", markup=False, no_wrap=True, overflow="ellipsis")
+    stdout.print(f"  {name:27} {counts}  {example}", markup=False, no_wrap=True, overflow="ellipsis")
 
 
 def _is_informative(triple: Triple) -> bool:
@@ -146,11 +144,8 @@ async def _query(services: Services, path: Path, *, whole: bool) -> int:
     async with services.readers.query(request) as result:
         body = b"".join([chunk async for chunk in result])
     rows = list(csv.reader(io.StringIO(body.decode())))
-    table = Table(*rows[0])
     shown = rows[1:] if whole else rows[1 : 1 + _ROWS]
-    for row in shown:
-        table.add_row(*row)
-    _out.print(table)
+    print_table(rows[0], shown)
     if len(shown) < len(rows) - 1:
         _print(f"  and {len(rows) - 1 - len(shown)} more")
     return len(rows) - 1
@@ -158,7 +153,7 @@ async def _query(services: Services, path: Path, *, whole: bool) -> int:
 
 def load_sample(services: Services) -> int:
     """Load the sample city with a progress bar; the number of statements."""
-    with progress_bar("sample city: statements judged, related, committed") as progress:
+    with counting("sample city: statements judged, related, committed") as progress:
         task = progress.add_task("", total=None)
         loader = Loader(services)
         result = loader.sample(lambda done, total: progress.update(task, completed=done, total=total))

@@ -13,6 +13,7 @@ from itertools import chain
 from pyoxigraph import Literal, NamedNode
 
 from curation.review import ReviewQueue
+from curation.review_item import State
 from curation.review_search import ReviewFilter
 from server.errors import UnknownValues
 from server.runtime.context import Services
@@ -124,7 +125,12 @@ class FilterValues:
         return lambda: any(self._any(None, DCTERMS.source, source, graph) for graph in (REVIEW, PROVENANCE))
 
     def _is_group(self, wanted: ReviewFilter) -> Callable[[], bool]:
-        return lambda: wanted.group in self._review.search.causes(self._review.find(ReviewFilter(state=None)))
+        # What is settled is read from the store, item by item.
+        states = dict.fromkeys((wanted.state, State.OPEN, None))
+        search = self._review.search
+        return lambda: any(
+            wanted.group in search.causes(search.find(ReviewFilter(state=state))) for state in states
+        )
 
     def _components(self) -> Iterable[str]:
         from rdflib import SH as R_SH

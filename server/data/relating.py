@@ -12,11 +12,9 @@ from typing import IO
 
 import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -24,6 +22,8 @@ from rich.progress import (
 from rich.status import Status
 from shapely.geometry.base import BaseGeometry
 
+from server.cli.output import stderr
+from server.cli.progress import progress_bar
 from server.cli.running_server import running_server
 from server.data.features.parquet import GeoParquetFile
 from server.data.features.records import refused
@@ -39,7 +39,6 @@ from sparql.storage.embedded_store import EmbeddedStore
 from sparql.workers.processes.limits import die_with_parent
 from sparql.writing.writer import Writer
 
-stderr = Console(stderr=True, highlight=False, soft_wrap=True)
 _FOLDER = "relate"
 # Queued strips per worker: enough that none is idle, few enough for memory.
 _STRIPS_A_WORKER = 2
@@ -141,7 +140,7 @@ def _work(run: TiledRun, executor: Executor, workers: int) -> None:
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("strips"),
         TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[pairs]:,} pairs"),
     )  # fmt: skip
-    with Progress(*columns, console=stderr) as progress:
+    with progress_bar(*columns) as progress:
         task = progress.add_task("relating", total=len(run), pairs=0)
 
         def on_tile(done: int, total: int, looked_at: int) -> None:

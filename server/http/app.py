@@ -71,7 +71,14 @@ def create_app(services: Services) -> ASGIApp:
     )
     once = IdempotentPosts(rest if limited else direct, services, problems)
     served = OwnHosts(once, services.guard.hosts, problems)
-    watched = RequestLogging(served, services.metrics, services.draining, services.answers, services.clients)
+    watched = RequestLogging(
+        served,
+        services.metrics,
+        services.draining,
+        services.answers,
+        services.clients,
+        services.slow_queries,
+    )
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:

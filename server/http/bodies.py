@@ -1,9 +1,9 @@
 """Reading request bodies: bounded, decoded, checked; every failure says what to send instead."""
 
 import json
-from typing import Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, WithJsonSchema
 from starlette.requests import Request
 
 from server.errors import BodyTooLarge, InvalidBody, MalformedBody, UnsupportedBody
@@ -87,7 +87,42 @@ def media_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
+_REFERENCE: Final = "#/components/schemas/{model}"
+_DESCRIBED_AS: Final = "x-described-as"
+
+
+def described_as(*models: str) -> WithJsonSchema:
+    """Describes a member by models of answers; its own reader checks it, with messages that name the fix."""
+    return WithJsonSchema({_DESCRIBED_AS: list(models)})
+
+
+GeoJson = Annotated[
+    dict[str, Any],
+    described_as(
+        "Point",
+        "MultiPoint",
+        "LineString",
+        "MultiLineString",
+        "Polygon",
+        "MultiPolygon",
+        "GeometryCollection",
+    ),
+]
+
+
+def _referring(schema: Any) -> Any:
+    """The schema with references in place of the models that `described_as` named."""
+    if isinstance(schema, list):
+        return [_referring(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _referring(one) for name, one in schema.items() if name != _DESCRIBED_AS}
+    if _DESCRIBED_AS in schema:
+        found["anyOf"] = [{"$ref": _REFERENCE.format(model=name)} for name in schema[_DESCRIBED_AS]]
+    return found
+
+
 def body_schema(model: type[BaseModel]) -> dict[str, Any]:
     """What `/docs` shows of a body that the route reads itself; `openapi` gathers its definitions."""
-    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    schema = _referring(model.model_json_schema(ref_template=_REFERENCE))
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

@@ -14,7 +14,7 @@ from server.http.openapi import complete
 from server.http.page_parameters import known_parameters
 from server.http.readiness import Readiness
 from server.http.reporting.problems import ProblemMap
-from server.http.routes import access, api_page, health, page
+from server.http.routes import access, api_page, health, monitoring, page
 from server.http.routes.curation import documents, gaps, ontologies, proposals, review, rules
 from server.http.routes.graph import (
     changes,
@@ -52,7 +52,7 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
         store.router(services),
     ]
     routers += [health.router(services, readiness), api_page.router(services)]
-    routers += [page.router(services), access.router(services)]
+    routers += [page.router(services), access.router(services), monitoring.router(services)]
     routers += [part.router(services, known) for part in (changes, models, traces, ontologies)]
     for part in (
         extractions,

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import Progress, TaskID
-from rich.table import Table
 
 from server.cli.invocation import settings_of
 from server.cli.options import Config, ModelUrl
-from server.cli.output import stderr
+from server.cli.output import print_report, stderr
+from server.cli.progress import progress_bar, working
 from server.research import commands_measure
 from server.research.report import model_identity
 from server.runtime.settings import Settings
@@ -32,7 +31,7 @@ evaluate_app = typer.Typer(no_args_is_help=True, help="Measure extraction on ben
 commands_measure.register(evaluate_app)
 _SAMPLED = 0.7
 _DEFAULT = "default"
-_WIDE = 220
+_COSTS = ("turns", "seconds", "tokens in", "tokens out")
 
 Out = Annotated[Path, typer.Option("--out", help="Folder of the run; an unfinished one goes on.")]
 
@@ -121,7 +120,7 @@ class _Run:
         reader = _reader(sampled, mode, self.settings)
         run = RunFolder(out, _identity(self.settings, self.tests, mode, reader, self.temperature))
         answers = []
-        with Progress(console=stderr, transient=True) as progress:
+        with progress_bar(transient=True) as progress:
             for number in range(1, self.samples + 1):
                 task = progress.add_task(f"{mode} {number}", total=None)
                 answers.append(
@@ -201,16 +200,13 @@ def _print(mode: str, result: "Result", prices: "Prices") -> None:
     """The scores of every ontology and of all, and the cost of each stage."""
     from extractors.research.evaluation.text2kgbench.report import COLUMNS, cost_rows, row, thousand
 
-    scores = Table("ontology", "sentences", *(head for head, _ in COLUMNS), "relation types", title=mode)
-    for one in (*result.ontologies, *([result.whole] if len(result.ontologies) > 1 else ())):
-        scores.add_row(*row(one.name, one))
-    cost = Table("stage", "turns", "seconds", "tokens in", "tokens out", title="each text")
-    for cells in cost_rows(result):
-        cost.add_row(*cells)
-    _console().print(scores, cost, sep="\n")
+    ontologies = (*result.ontologies, *([result.whole] if len(result.ontologies) > 1 else ()))
+    heads = ("ontology", "sentences", *(head for head, _ in COLUMNS), "relation types")
+    print_report(mode, heads, (row(one.name, one) for one in ontologies))
+    print_report(f"{mode}, each text", ("stage", *_COSTS), cost_rows(result))
     costs = thousand(result, prices)
     priced = f", {costs['cost']:g} {costs['currency']}" if "cost" in costs else ""
-    _console().print(
+    stderr.print(
         f"1,000 texts: {costs['seconds']:,.0f} s of the model, {costs['prompt_tokens']:,} tokens in, "
         f"{costs['completion_tokens']:,} out{priced}"
     )
@@ -224,17 +220,12 @@ def _compare(results: "Mapping[str, Result]") -> None:
     """The modes side by side, with the cost of a text in each."""
     from extractors.research.evaluation.text2kgbench.report import COLUMNS, cost_rows, row
 
-    heads = ("mode", "sentences", *(head for head, _ in COLUMNS), "relation types")
-    table = Table(*heads, "turns", "seconds", "tokens in", "tokens out", title="modes, each text")
+    rows = []
     for mode, result in results.items():
         *_, (_, *cost) = cost_rows(result)
-        table.add_row(*row(mode, result.whole), *cost)
-    _console().print(table)
-
-
-def _console() -> Console:
-    """A wide console where output goes to a file, so that tables are not wrapped."""
-    return Console(width=None if Console().is_terminal else _WIDE)
+        rows.append((*row(mode, result.whole), *cost))
+    heads = ("mode", "sentences", *(head for head, _ in COLUMNS), "relation types")
+    print_report("modes, each text", (*heads, *_COSTS), rows)
 
 
 @evaluate_app.command()
@@ -264,7 +255,7 @@ def questions(
 
     settings = settings_of(context, config=config, model_url=model_url).settings
     asked = [(path, read_questions(path)) for path in files]
-    with stderr.status("loading the graph"):
+    with working("loading the graph"):
         held = QuestionGraph(graph, ontology)
     for path, of_file in asked:
         outcomes = asyncio.run(ask_all(held, of_file))

@@ -65,15 +65,15 @@ def filling(
     model_url: ModelUrl = None,
 ) -> None:
     """Ask for facts of the sample city: the model alone, with the facts deleted, and with gaps filled."""
-    from server.research.filling import filling_table, measure_filling, read_facts, write_filled
-    from server.research.report import output, progress_of
+    from server.research.filling import measure_filling, print_filling, read_facts, write_filled
+    from server.research.report import progress_of
 
     settings = settings_of(context, config=config, model_url=model_url).settings
     read = read_facts(facts)[:limit]
     with progress_of("questions", len(read)) as show:
         count = iter(range(1, len(read) + 1))
         found = asyncio.run(measure_filling(settings, read, lambda _: show(next(count), len(read))))
-    output().print(filling_table(found, settings.model_name or settings.model_url or "embedded model"))
+    print_filling(found, settings.model_name or settings.model_url or "embedded model")
     if out is not None:
         write_filled(out, found)
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import Progress
 
 from extractors.errors import TrainingDataError
 from server.cli.invocation import settings_of
 from server.cli.options import Config
 from server.cli.output import stderr
+from server.cli.progress import progress_bar
 from server.runtime.settings import Settings
 
 _NEEDED = ("torch", "transformers", "peft", "gguf")
@@ -174,7 +174,7 @@ async def _collect(
         broken = [f"{one.place}: {one.reason}" for one in found_pairs if isinstance(one, BrokenRecord)]
         work: list[str | Pair] = list(_lines(texts))
         work += [one.pair for one in found_pairs if not isinstance(one, BrokenRecord)]
-        with Progress(console=stderr, transient=True) as progress:
+        with progress_bar(transient=True) as progress:
             for one in progress.track(work, description="trajectories"):
                 if isinstance(one, str):
                     found.append(of_text(one, await reader.read(one, schema)))

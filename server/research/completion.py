@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rich.table import Table
-
 from extractors.completion import Completer
 from extractors.completion.pair import described
 from extractors.models.accounting import Prices
@@ -25,8 +23,9 @@ from extractors.research.evaluation.judging.page import write_page
 from extractors.research.evaluation.text2kgbench.folder import RunFolder
 from extractors.sources.record import BrokenRecord
 from geo.relate.rcc8 import RCC5
+from server.cli.output import print_report, stderr
 from server.intake.language_model import deferred_model
-from server.research.report import digest_of, model_identity, notices, output, progress_of, write_json
+from server.research.report import digest_of, model_identity, progress_of, write_json
 from server.runtime.settings import Settings
 
 _VERTICES: Final = 60
@@ -100,7 +99,7 @@ def _usable(files: Sequence[Path]) -> list[NumberedPair]:
     pairs = []
     for one in read_pairs(files):
         if isinstance(one, BrokenRecord):
-            notices.print(f"not usable: {one.place}: {one.reason}", markup=False)
+            stderr.print(f"not usable: {one.place}: {one.reason}", markup=False)
         else:
             pairs.append(one)
     return pairs
@@ -110,14 +109,14 @@ def print_completion(scores: Sequence[Scores], prices: Prices) -> None:
     """The table of modes, with the baselines on top."""
     counts = {relation: scores[0].found[relation][0] for relation in RCC5}
     heads = [f"{relation.value} ({count})" for relation, count in counts.items() if count]
-    table = Table(
-        "mode", "right of five", "with direction", *heads, "no answer", "faithful", *expenses_heads(prices),
-        title=f"Completion: {scores[0].pairs} pairs; the computed relation is the truth; right by relation",
-    )  # fmt: skip
+    costs = expenses_heads(prices)
+    columns = ("mode", "right of five", "with direction", *heads, "no answer", "faithful", *costs)
+    rows = []
     for one in scores:
         by = [str(one.found[relation][1]) for relation, count in counts.items() if count]
-        table.add_row(
+        rows.append((
             one.name, cell(one.five), cell(one.directed), *by, str(one.failed), str(one.faithful),
             *expenses_cells(one.cost, one.pairs, prices),
-        )  # fmt: skip
-    output().print(table)
+        ))  # fmt: skip
+    title = f"Completion: {scores[0].pairs} pairs; the computed relation is the truth; right by relation"
+    print_report(title, columns, rows)

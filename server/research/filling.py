@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from pyoxigraph import NamedNode
-from rich.table import Table
 
 from curation.decisions import Reviewer
 from extractors.errors import ModelError
 from extractors.models.chat import ChatModel
+from server.cli.output import print_report
 from server.errors import ServerError
 from server.gaps.gap_errors import GapIncomplete
 from server.gaps.queue import Asked
@@ -172,24 +172,24 @@ def _outcome(result: AskResult, fact: Fact) -> str:
     return "right" if fact.value in result.answer else "wrong"
 
 
-def filling_table(found: Sequence[Filled], model: str) -> Table:
+def print_filling(found: Sequence[Filled], model: str) -> None:
     """The three conditions, and what was counted that nobody had verified."""
-    table = Table("condition", "answered rightly", title=f"{len(found)} questions, {model}")
+    rows = []
     written = " (replies written by hand)" if any(one.by_hand for one in found) else ""
-    table.add_row(f"the model alone{written}", f"{sum(one.alone for one in found)}/{len(found)}")
+    rows.append((f"the model alone{written}", f"{sum(one.alone for one in found)}/{len(found)}"))
     for outcome in ("right", "wrong", "refused"):
         count = sum(one.deleted == outcome for one in found)
-        table.add_row(f"knowledge deleted: {outcome}", f"{count}/{len(found)}")
-    table.add_row("gaps recorded", f"{sum(one.recorded for one in found)}/{len(found)}")
+        rows.append((f"knowledge deleted: {outcome}", f"{count}/{len(found)}"))
+    rows.append(("gaps recorded", f"{sum(one.recorded for one in found)}/{len(found)}"))
     right = sum(one.updated for one in found)
-    table.add_row("knowledge updated", f"{right}/{len(found)} ({right / len(found):.2f})")
+    rows.append(("knowledge updated", f"{right}/{len(found)} ({right / len(found):.2f})"))
     wrong = sum(not one.updated and one.answer is not None for one in found)
-    table.add_row("knowledge updated: wrong", f"{wrong}/{len(found)}")
+    rows.append(("knowledge updated: wrong", f"{wrong}/{len(found)}"))
     for verdict in ("confirmed", "corrected"):
         count = sum(one.verdict == verdict for one in found)
-        table.add_row(f"completions {verdict} by a passage", f"{count}/{len(found)}")
-    table.add_row("unverified completions counted", str(sum(one.counted for one in found)))
-    return table
+        rows.append((f"completions {verdict} by a passage", f"{count}/{len(found)}"))
+    rows.append(("unverified completions counted", str(sum(one.counted for one in found))))
+    print_report(f"{len(found)} questions, {model}", ("condition", "answered rightly"), rows)
 
 
 def write_filled(path: Path, found: Sequence[Filled]) -> None:

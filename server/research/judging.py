@@ -7,8 +7,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from extractors.errors import EvaluationError
 from extractors.models.accounting import Prices
 from extractors.models.chat import ChatModel
@@ -17,7 +15,8 @@ from extractors.research.evaluation.expenses import expenses_json
 from extractors.research.evaluation.judging.agreement import Agreement, Summary, agreement, majority, summary
 from extractors.research.evaluation.judging.items import Judgment, items_of, read_judgments, write_table
 from extractors.research.evaluation.judging.judge_model import JudgeModel
-from server.research.report import output, progress_of, write_json
+from server.cli.output import print_report
+from server.research.report import progress_of, write_json
 
 
 async def judge_tables(
@@ -72,20 +71,22 @@ def _by_judge(judgments: Sequence[Judgment]) -> dict[str, list[Judgment]]:
 
 def print_judges(summaries: Sequence[Summary], compared: Sequence[Agreement]) -> None:
     """Print the judgments, and how far the judges agree."""
-    table = Table("judge", "judged", "true", "false", "true a text", "false a text", "share true")
+    columns = ("judge", "judged", "true", "false", "true a text", "false a text", "share true")
+    rows = []
     for one in summaries:
         row = one.json()
-        table.add_row(
+        rows.append((
             one.judge, str(one.judged), str(one.true), str(one.false), str(row["true_per_text"]),
             str(row["false_per_text"]), cell(one.precision),
-        )  # fmt: skip
-    output().print(table)
+        ))  # fmt: skip
+    print_report("judges", columns, rows)
     if compared:
-        agreed = Table("judges", "claims", "same verdict", "kappa", "Spearman (true by text)")
+        agreed = []
         for pair in compared:
             pairs = pair.json()
             numbers = (
                 "-" if pairs[key] is None else f"{pairs[key]:.3f}" for key in ("same", "kappa", "spearman")
             )
-            agreed.add_row(f"{pair.one} / {pair.other}", str(pair.items), *numbers)
-        output().print(agreed)
+            agreed.append((f"{pair.one} / {pair.other}", str(pair.items), *numbers))
+        heads = ("judges", "claims", "same verdict", "kappa", "Spearman (true by text)")
+        print_report("agreement", heads, agreed)

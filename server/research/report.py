@@ -10,12 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.progress import Progress, TaskID
 
+from server.cli.progress import progress_bar
 from server.runtime.settings import Settings
-
-notices = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def model_identity(settings: Settings) -> str:
@@ -37,15 +35,10 @@ def write_json(file: Path, value: dict[str, Any]) -> None:
     file.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def output() -> Console:
-    """Standard output, wide enough for a table where it is no terminal."""
-    return Console(width=None if notices.is_terminal else 240, highlight=False)
-
-
 @contextmanager
 def progress_of(name: str, count: int) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on standard error; gives a function to report how many of how many are done."""
-    with Progress(console=notices, transient=True) as progress:
+    with progress_bar(transient=True) as progress:
         yield partial(_show, progress, progress.add_task(name, total=count))
 
 

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from rich.table import Table
-
 from extractors.models.accounting import Prices
 from extractors.models.chat import ChatModel
 from extractors.research.evaluation.estimates import cell
@@ -20,9 +18,10 @@ from extractors.research.evaluation.judging.page import write_page
 from extractors.research.evaluation.rte import GoldText, TextResult, measure, read_gold, result_json
 from extractors.research.evaluation.scores import Scores, score
 from extractors.research.evaluation.urban import GOLD
+from server.cli.output import print_report, stderr
 from server.data.sample.city import FOLDER
 from server.research.evaluating import empty_graph, gated
-from server.research.report import model_identity, notices, output, progress_of, write_json
+from server.research.report import model_identity, progress_of, write_json
 from server.runtime.settings import Settings
 
 SENTENCES: Final = "sentences"
@@ -117,13 +116,14 @@ def print_urban(
     rows: Sequence[tuple[str, Scores]], prices: Prices, head: str = "method", title: str = "extraction"
 ) -> None:
     """The stages of each row with their intervals, entities that are not in the text, and the expenses."""
-    table = Table(
+    columns = (
         head, "stage", "precision", "with named kinds", "recall", "right / told / gold", "named", "unsaid",
         "made up", "OC", "types", "failed", *expenses_heads(prices),
-        title=f"{title}: strict, micro; beside it the precision where kinds that a name says are right",
     )  # fmt: skip
+    lines: list[tuple[str, ...]] = []
     for name, scores in rows:
         size = f"{name} ({scores.texts})"
+        cost = expenses_cells(scores.cost, scores.texts, prices)
         stages = {
             "model": scores.model,
             "pipeline": scores.pipeline,
@@ -135,18 +135,19 @@ def print_urban(
             if found is None:
                 continue
             last = stage == "gate"
-            table.add_row(
-                "" if place else size, stage, cell(found.precision), cell(found.supported),
+            lines.append((
+                size, stage, cell(found.precision), cell(found.supported),
                 cell(found.recall), f"{found.right} / {found.told} / {found.gold}",
                 str(found.named), str(scores.unsaid) if last else "",
                 f"{len(scores.made_up)} of {scores.entities}" if last else "",
                 "" if place else _share(scores.conformance), "" if place else str(scores.relation_types),
                 "" if place else str(scores.failed),
-                *(expenses_cells(scores.cost, scores.texts, prices) if not place else ()),
-            )  # fmt: skip
-    output().print(table)
+                *("" if place else part for part in cost),
+            ))  # fmt: skip
+    title = f"{title}: strict, micro; beside it the precision where kinds that a name says are right"
+    print_report(title, columns, lines)
     for made_up in dict.fromkeys(made_up for _, scores in rows for made_up in scores.made_up):
-        notices.print(f"accepted, but not in the text: {made_up}", markup=False)
+        stderr.print(f"accepted, but not in the text: {made_up}", markup=False)
 
 
 def _share(found: float | None) -> str:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from server.intake.intake import Intake
     from server.jobs.store import JobStore
     from server.jobs.worker import JobWorker
+    from server.monitoring.slow_queries import SlowQueries
+    from server.monitoring.verdict_history import VerdictHistory
     from server.rules.rule_registry import RuleRegistry
     from server.runtime.background import Background
     from server.runtime.logs import AnswerLog
@@ -120,6 +122,8 @@ class Services(LazyServices):
     rewriter: Rewriter
     updates: Updates
     metrics: Metrics
+    verdict_history: VerdictHistory
+    slow_queries: SlowQueries
     draining: Draining
     answers: AnswerLog
     changes: ChangeLog
@@ -256,6 +260,7 @@ class Services(LazyServices):
             self.writer.abandon()
         # An update under way may still need a reader, so the writer ends first.
         await asyncio.to_thread(self.writer.close)
+        await asyncio.to_thread(self.verdict_history.close)
         self.updates.close()
         await self.readers.close()
         self.rewriter.close()

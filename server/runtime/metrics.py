@@ -42,7 +42,7 @@ class Metrics:
         )
         self.statements = Counter(
             "urbankg_gate_statements",
-            "Statements that the gate judged, by verdict.",
+            "Statements that the gate judged, by verdict; without dry runs.",
             ("verdict",),
             registry=self.registry,
         )

@@ -10,6 +10,7 @@ from server.http.access.clients import Clients
 from server.http.reporting.problems import problem_response
 from server.http.reporting.warning_header import warning_of
 from server.http.version import API_HEADER
+from server.monitoring.slow_queries import QUERY_TEXT, SlowQueries
 from server.runtime.logs import AnswerLog, begin_request, log_answered
 from server.runtime.metrics import Metrics
 from sparql.model.answer_warnings import collect
@@ -49,13 +50,20 @@ class RequestLogging:
     """
 
     def __init__(
-        self, app: ASGIApp, metrics: Metrics, draining: Draining, log: AnswerLog, clients: Clients
+        self,
+        app: ASGIApp,
+        metrics: Metrics,
+        draining: Draining,
+        log: AnswerLog,
+        clients: Clients,
+        slow_queries: SlowQueries,
     ) -> None:
         self._app = app
         self._clients = clients
         self._metrics = metrics
         self._draining = draining
         self._log = log
+        self._slow_queries = slow_queries
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and log it at the end."""
@@ -94,6 +102,8 @@ class RequestLogging:
         route = route_of(scope)
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.requests.labels(method, route, str(status)).observe(seconds)
+        if self._slow_queries.is_slow(seconds) and (query := scope.get(QUERY_TEXT)) is not None:
+            self._slow_queries.note(query, self._clients.key_of(scope), seconds, status)
         if finished and status < _FIRST_ERROR and route in _FREQUENT:
             self._log.note(identifier, method, route, status, seconds)
         else:

@@ -227,6 +227,11 @@ class Settings(BaseModel):
     query_timeout_max_s: float = Field(
         300, gt=0, description="Most seconds that the `timeout` parameter may ask for."
     )
+    slow_query_s: float = Field(
+        1,
+        ge=0,
+        description="Seconds from which on a query is listed as slow (`GET /queries/slow`); 0: none is.",
+    )
     query_memory_mb: int = Field(2048, ge=64, description="Memory one query may take, in MB.")
     shapes_timeout_s: float | None = Field(
         None,

@@ -13,6 +13,8 @@ from server.http.access.admission import Admission
 from server.http.access.clients import Clients
 from server.http.access.guard import Guard
 from server.http.access.keys import KeyStore
+from server.monitoring.slow_queries import SlowQueries
+from server.monitoring.verdict_history import VerdictHistory
 from server.rules.checking import Folders
 from server.rules.dry_runs import DryRuns
 from server.rules.edit import Kind
@@ -85,6 +87,10 @@ def build(
     readers = readers_of(store, settings)
     rewriter = Rewriter(store, lambda: services.labels, inferring=settings.infers)
     metrics = _metrics(store, writer, readers, lambda: services.jobs)
+    background = Background()
+    verdict_history = VerdictHistory(
+        settings.data, lambda write: background.start("write the counts of verdicts", write)
+    )
     if isinstance(store, EmbeddedStore):
         store.before_commit = rewriter.geometries.note
     if isinstance(readers, WorkerPool):
@@ -118,6 +124,8 @@ def build(
             shares_sync=settings.durability is Durability.GROUP,
         ),
         metrics=metrics,
+        verdict_history=verdict_history,
+        slow_queries=SlowQueries(settings.slow_query_s),
         draining=Draining(),
         answers=AnswerLog(),
         changes=changes,
@@ -125,7 +133,7 @@ def build(
         guard=guard,
         clients=Clients(settings.trusted_proxies, guard.key_name),
         admission=Admission(settings, guard),
-        background=Background(),
+        background=background,
         place_checks=place_checks,
         judging_limit=judging_limit,
     )
@@ -147,6 +155,7 @@ def build(
 
     def judged(verdicts: Sequence[Verdict], seconds: float) -> None:
         metrics.judged(verdicts, seconds)
+        verdict_history.note(verdicts)
         if any(verdict.held is not None for verdict in verdicts):
             services.judge_held()
 

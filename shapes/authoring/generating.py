@@ -21,6 +21,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from ontology import OntologyProperty, PropertyKind, Schema
 from ontology import vocabulary as v
 from ontology.graph import Node
+from ontology.hierarchy import properties_apart
 from shapes.authoring.overrides import Overrides
 from shapes.authoring.value_spaces import can_be_any, spellings
 from shapes.generation import Generation
@@ -35,13 +36,14 @@ _OTHER_DATATYPES = frozenset(
 )
 _ANY_DATATYPE = frozenset(NamedNode(v.XSD + name) for name in ("anySimpleType", "anyAtomicType"))
 _FACETS = {
-    XSD.minInclusive: SH.minInclusive,
-    XSD.maxInclusive: SH.maxInclusive,
-    XSD.minExclusive: SH.minExclusive,
-    XSD.maxExclusive: SH.maxExclusive,
-    XSD.minLength: SH.minLength,
-    XSD.maxLength: SH.maxLength,
-    XSD.pattern: SH.pattern,
+    XSD.minInclusive: (SH.minInclusive,),
+    XSD.maxInclusive: (SH.maxInclusive,),
+    XSD.minExclusive: (SH.minExclusive,),
+    XSD.maxExclusive: (SH.maxExclusive,),
+    XSD.length: (SH.minLength, SH.maxLength),
+    XSD.minLength: (SH.minLength,),
+    XSD.maxLength: (SH.maxLength,),
+    XSD.pattern: (SH.pattern,),
 }
 _MAXIMA = (v.MAX_CARDINALITY, v.CARDINALITY, v.MAX_QUALIFIED, v.QUALIFIED)
 _MINIMA = (v.MIN_CARDINALITY, v.CARDINALITY, v.MIN_QUALIFIED, v.QUALIFIED)
@@ -62,6 +64,7 @@ class _Generator:
         self._overrides = overrides
         self._graph = schema.graph
         self._datatypes = set(self._graph.instances(v.DATATYPE))
+        self._properties_apart = properties_apart(schema.graph)
         self._blank = 0
 
     def triples(self) -> Iterator[Triple]:
@@ -101,6 +104,31 @@ class _Generator:
             parts = [(SH.targetObjectsOf, iri), (SH.path, node), (SH.maxCount, _number(1))]
             yield from self._shape(iri, "inverse-functional", SH.PropertyShape, parts, said, [])
             yield path
+        yield from self._of_relation(term)
+
+    def _of_relation(self, term: OntologyProperty) -> Iterator[Triple]:
+        """What a property excludes about the ends of its statements, or together with other properties."""
+        iri, label = term.iri, term.label
+        kinds = self._graph.objects(iri, v.TYPE)
+        subjects: Part = (SH.targetSubjectsOf, iri)
+        if v.IRREFLEXIVE in kinds and not self._overrides.reflexive(iri):
+            # The value node of a node shape is the focus node itself.
+            said = f'By the ontology nothing has "{label}" to itself.'
+            parts: list[Part] = [subjects, (SH.disjoint, iri)]
+            yield from self._shape(iri, "irreflexive", SH.NodeShape, parts, said, [])
+        if v.ASYMMETRIC in kinds and not self._overrides.disjoint_values(iri, iri):
+            node = self._new()
+            said = f'By the ontology "{label}" holds one way only; both ways are stated.'
+            parts = [subjects, (SH.path, node), (SH.disjoint, iri)]
+            yield from self._shape(iri, "asymmetric", SH.PropertyShape, parts, said, [])
+            yield Triple(node, SH.inversePath, iri)
+        for other in self._properties_apart.get(iri, ()):
+            if not self._overrides.disjoint_values(iri, other):
+                known = self._schema.properties.get(other)
+                name = known.label if known is not None else other.value
+                said = f'By the ontology nothing is a value of both "{label}" and "{name}".'
+                parts = [subjects, (SH.path, iri), (SH.disjoint, other)]
+                yield from self._shape(iri, "disjoint", SH.PropertyShape, parts, said, [], of=other)
 
     def _of_class(self, iri: NamedNode, label: str) -> Iterator[Triple]:
         apart = [
@@ -230,9 +258,9 @@ class _Generator:
                 found = self._literals(bases[0])
                 for head in self._graph.objects(expression, v.WITH_RESTRICTIONS):
                     for facet in self._graph.members(head):
-                        for source, target in _FACETS.items():
-                            values = self._graph.literals(facet, source)
-                            found += [((target, value), []) for value in values[:1]]
+                        for source, targets in _FACETS.items():
+                            values = self._graph.literals(facet, source)[:1]
+                            found += [((target, value), []) for value in values for target in targets]
                 return found
         if kind.value.startswith(v.XSD) or kind in self._datatypes or kind in _OTHER_DATATYPES:
             return self._literals(kind)

@@ -16,7 +16,8 @@ from ontology import Schema
 from ontology.checks.findings import Finding, Level, Rule, in_order
 from ontology.checks.term_positions import TermPositions
 from shapes.authoring.repeating import RepeatedAxioms
-from shapes.authoring.syntax_rules import IllFormed, ill_formed, unsupported
+from shapes.authoring.shacl_terms import effect, unsupported
+from shapes.authoring.syntax_rules import IllFormed, ill_formed
 from shapes.engine.triple_memory import add_all, graph_in_memory
 from shapes.generation import Generation
 from shapes.loading import ShapesFiles
@@ -67,10 +68,6 @@ _REFERENCES = (SH.property, SH.node, SH["not"], SH.qualifiedValueShape)
 _LISTS = (SH["and"], SH["or"], SH.xone)
 _EVERYTHING = frozenset((OWL.Thing, RDFS.Resource, RDFS.Literal))
 _ANY_TEXT = frozenset(("", ".*", "^.*$", "^", "$"))
-_EXTENSIONS = frozenset(
-    rdflib.URIRef(str(SH) + name)
-    for name in ("rule", "Rule", "TripleRule", "SPARQLRule", "condition", "values")
-)
 
 
 def lint_shapes(files: ShapesFiles, schema: Schema, mode: Generation = "off") -> tuple[Finding, ...]:
@@ -97,12 +94,10 @@ def _without(graph: rdflib.Graph, wrong: list[IllFormed]) -> rdflib.Graph:
 
 def _is_unknown_shacl(term: rdflib.term.Node) -> bool:
     """Whether a term is in SHACL's namespace and not one of SHACL."""
-    return (
-        isinstance(term, rdflib.URIRef)
-        and term.startswith(str(SH))
-        and term not in SH
-        and term not in _EXTENSIONS
-    )
+    if not isinstance(term, rdflib.URIRef) or not term.startswith(str(SH)):
+        return False
+    name = term.removeprefix(str(SH))
+    return bool(name) and not effect(name)
 
 
 @dataclass
@@ -139,7 +134,7 @@ class _Linter:
         kinds = set(graph.subjects(RDF.type, SH.NodeShape)) | set(graph.subjects(RDF.type, SH.PropertyShape))
         targeted = {node for predicate in TARGETS for node in graph.subjects(predicate, None)}
         self._classes = classes_of(graph)
-        self._excused = wrong | {node for node, _, _ in unsupported(graph)}
+        self._excused = wrong | {one.node for one in unsupported(graph)}
         """Shapes with a finding that says more than what is left of them: they are not called useless."""
         self._referred = set(self._references())
         self._shapes = sorted(kinds | targeted | self._referred, key=str)
@@ -214,14 +209,15 @@ class _Linter:
                     )
 
     def _unsupported(self) -> Iterator[Finding]:
-        for node, feature, judged in unsupported(self._graph):
-            if judged:
-                message = f"has {feature}, which is unsupported: the shape does not judge as it is meant to."
+        for one in unsupported(self._graph):
+            message = f"has {one.feature}, which is unsupported: "
+            if one.judged:
+                message += "the shape does not judge as it is meant to."
                 fix = "Say it with SHACL Core or sh:sparql, and with one of the targets of SHACL Core."
-                yield self._finding(UNSUPPORTED, node, message, fix)
+                yield self._finding(UNSUPPORTED, one.node, message, fix)
             else:
-                message = f"has {feature}, which is unsupported: it has no effect."
-                yield self._finding(IGNORED, node, message, "Nothing, if other programs need it.")
+                message += "it has no effect."
+                yield self._finding(IGNORED, one.node, message, "Nothing, if other programs need it.")
 
     def _terms(self, shape: rdflib.term.Node) -> Iterator[Finding]:
         if not self._schema.classes and not self._schema.properties:

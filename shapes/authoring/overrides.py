@@ -37,6 +37,21 @@ class Overrides:
         shapes = self._graph.subjects(SH.targetSubjectsOf, _node(property_))
         return any((shape, SH.path, None) not in self._graph for shape in shapes)
 
+    def reflexive(self, property_: NamedNode) -> bool:
+        """A shape on what has the property that compares it with its values, or does so by a query."""
+        shapes = self._graph.subjects(SH.targetSubjectsOf, _node(property_))
+        compares = ((SH.disjoint, _node(property_)), (SH.sparql, None), (SH.deactivated, None))
+        return any((shape, *one) in self._graph for shape in shapes for one in compares)
+
+    def disjoint_values(self, one: NamedNode, other: NamedNode) -> bool:
+        """A shape on a path of one property, or the other way through it, with sh:disjoint of the other."""
+        for first, second in ((one, other), (other, one)):
+            for shape in self._graph.subjects(SH.disjoint, _node(second)):
+                path = self._graph.value(shape, SH.path)
+                if _node(first) in (path, None if path is None else self._graph.value(path, SH.inversePath)):
+                    return True
+        return False
+
     def values(self, property_: NamedNode) -> bool:
         """A shape on the property's values."""
         objects = self._graph.subjects(SH.targetObjectsOf, _node(property_))

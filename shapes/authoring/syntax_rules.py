@@ -1,8 +1,7 @@
-"""Which shapes are ill-formed, and which features of theirs have no effect here.
+"""Which shapes are ill-formed.
 
-The first are the syntax rules of SHACL (https://www.w3.org/TR/shacl/, 2 to 5), one entry of a table for each
-parameter. The second are features of SHACL Advanced Features and SHACL JavaScript Extensions that neither
-engine runs.
+These are the syntax rules of SHACL (https://www.w3.org/TR/shacl/, 2 to 5), one entry of a table for each
+parameter.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from rdflib.term import BNode, Literal, Node, URIRef
 from shapes.errors import ShapeMalformed
 from shapes.paths import parse_path
 
-__all__ = ["IllFormed", "ill_formed", "unsupported"]
+__all__ = ["IllFormed", "ill_formed"]
 
 _NODE_KINDS = frozenset(
     (SH.IRI, SH.BlankNode, SH.Literal, SH.BlankNodeOrIRI, SH.BlankNodeOrLiteral, SH.IRIOrLiteral)
@@ -220,20 +219,3 @@ def _written(value: Node) -> str:
     if isinstance(value, BNode):
         return "[...]"
     return value.n3()
-
-
-_JUDGED = {
-    "target": "a target by SPARQL, JavaScript or an own type",
-    "expression": "a node expression as constraint",
-    "js": "a constraint in JavaScript",
-    "jsFunctionName": "a function in JavaScript",
-}
-_IGNORED = {"rule": "a rule", "values": "values by a node expression", "defaultValue": "a default value"}
-
-
-def unsupported(graph: rdflib.Graph) -> Iterator[tuple[Node, str, bool]]:
-    """Each node that uses an unsupported feature, the feature, and whether a verdict depends on it."""
-    for names, judged in ((_JUDGED, True), (_IGNORED, False)):
-        for name, feature in names.items():
-            for node in _subjects(graph, URIRef(str(SH) + name)):
-                yield node, f"sh:{name}, {feature}", judged

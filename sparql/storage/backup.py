@@ -72,7 +72,7 @@ def back_up(store: LocalStore, writer: ExclusiveWriter, folder: Path, now: datet
     if folder.resolve().is_relative_to(data.resolve()):
         raise BackupError(f"{folder} is inside the data folder it would copy; name one outside {data}.")
     taken_at = (now or datetime.now(UTC)).isoformat(timespec="seconds")
-    partial = folder.with_name(folder.name + ".partial")
+    partial = partial_of(folder)
     try:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
@@ -101,7 +101,7 @@ def restore(backup: Path, data: Path) -> Backup:
         raise BackupError(f"{data} is not empty; restore into an empty or new folder.")
     if data.resolve().is_relative_to(backup.resolve()):
         raise BackupError(f"{data} is inside the backup; restore into another folder.")
-    partial = data.absolute().with_name(data.absolute().name + ".partial")
+    partial = partial_of(data.absolute())
     try:
         shutil.rmtree(partial, ignore_errors=True)
         # Copies, not links: the restored database continues writing to some of these files.
@@ -116,6 +116,11 @@ def restore(backup: Path, data: Path) -> Backup:
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return manifest
+
+
+def partial_of(path: Path) -> Path:
+    """The name that a file or folder has while it is written."""
+    return path.with_name(path.name + ".partial")
 
 
 def _copy_out(store: LocalStore, data: Path, target: Path) -> tuple[int, tuple[str, ...]]:

@@ -179,7 +179,8 @@ class Writer:
                     self._derived.forget()
         if settle and verdict.revision is not None:
             self._store.settle(verdict.revision)
-        self.on_verdicts((verdict,), perf_counter() - started)
+        if not change.dry_run:
+            self.on_verdicts((verdict,), perf_counter() - started)
         return verdict
 
     def commit_group(

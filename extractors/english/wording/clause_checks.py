@@ -5,16 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from extractors.english.wording.governing import Clause, Governor
-from extractors.english.wording.units import Kind, Unit
+from extractors.english.wording.clause import Clause, Governor, is_glued
+from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 
-__all__ = ["has_it_too", "is_behind", "is_half", "is_region", "objects_of", "other_subject", "says_of_a_part"]
+__all__ = [
+    "has_it_too",
+    "is_behind",
+    "is_compound",
+    "is_half",
+    "is_one_of_two",
+    "is_region",
+    "noun_before",
+    "objects_of",
+    "other_subject",
+    "owner_before",
+    "says_of_a_part",
+]
 
 _LISTING: Final = frozenset({"and", "or", "the", "with"})
 _OPEN: Final = frozenset("it him her them itself this these".split())  # noqa: SIM905
 _LONGEST_OBJECT: Final = 3
 _PRONOUNS: Final = frozenset("it its he she they his her their this these both which who that".split())  # noqa: SIM905
 _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
+_NOT_NOUNS: Final = frozenset("the a an and or but which that who it its".split())  # noqa: SIM905
+_BEFORE_PAIRS: Final = frozenset("from to between with after for by".split())  # noqa: SIM905
+_JOINING: Final = frozenset("connect link join unit".split())  # noqa: SIM905
+_NOUN_ENDS: Final = PREPOSITIONS | AUXILIARIES | _NOT_NOUNS
 _PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
 
 
@@ -49,7 +65,9 @@ def is_region(clause: Clause, found: Governor) -> bool:
     """Whether the subject is named only right behind the object, as its region: "in Ash Village, Norton"."""
     behind = clause.units[clause.value + 1 : clause.value + 2]
     fronted = all(unit.kind is Kind.MARK for unit in clause.units[: found.first])
-    return not fronted and clause.others == {clause.value + 2} and behind[0].text == ","
+    closed = clause.units[clause.value + 3 : clause.value + 4]
+    apart = not fronted or any(unit.text == "," for unit in closed)
+    return apart and clause.others == {clause.value + 2} and behind[0].text == ","
 
 
 def objects_of(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:
@@ -83,3 +101,65 @@ def says_of_a_part(units: Sequence[Unit], found: Governor) -> bool:
         return False
     nouns = units[max(0, first - 3) : first]
     return nouns[-1].kind is Kind.WORD and any(unit.text in _POSSESSIVE for unit in nouns[-3:-1])
+
+
+def owner_before(units: Sequence[Unit], found: Governor) -> Unit | None:
+    """The name that owns what the words speak of: "home to the BBC's headquarters Elm House"."""
+    owned = found.first > 1 and units[found.first - 1].text == "'s"
+    return units[found.first - 2] if owned and units[found.first - 2].kind is Kind.NAME else None
+
+
+def is_compound(units: Sequence[Unit], at: int) -> bool:
+    """Whether a dash without blanks joins a name to another: "at Elm Hall–42nd Street"."""
+    return any(
+        units[n].text in ("–", "—", "-", "/") and is_glued(units, n)
+        for n in (at - 1, at + 1)
+        if n > 0 and n + 1 < len(units)
+    )
+
+
+def is_one_of_two(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name is an end of what leads from one to the other: "connects Elm Park in Norton to"."""
+    here = at - 1
+    while here > 0 and units[here].text in ("the", "and", ","):
+        here -= 1
+        if units[here].kind is Kind.NAME:
+            here -= 1
+    return here >= 0 and (units[here].text in _BEFORE_PAIRS or units[here].stem.startswith(tuple(_JOINING)))
+
+
+def noun_before(units: Sequence[Unit], found: Governor) -> Unit | None:
+    """The noun that a participle behind it describes, where that is no name for the subject.
+
+    "It consists of houses built in 1902" does not say when it was built, "it is a house built in 1902" does.
+    """
+    at = found.first - 1
+    while at > 0 and is_adverb(units[at]):
+        at -= 1
+    verb = next((unit for unit in units[found.first : found.last] if not is_adverb(unit)), units[at])
+    participle = verb.text.endswith(("ed", "built", "made", "held", "run", "laid", "known"))
+    if at < 1 or not participle or units[at].kind is not Kind.WORD or is_adverb(units[at]):
+        return None
+    if units[at].text in _NOUN_ENDS or units[at].text.endswith(("ed", "ing")) or units[at].text[0].isdigit():
+        return None
+    start = at
+    while start > 0 and (
+        (units[start - 1].kind is Kind.WORD and units[start - 1].text not in _NOUN_ENDS)
+        or (units[start - 1].text == "-" and is_glued(units, start - 1))
+    ):
+        start -= 1
+    lead = units[start - 1].text if start else ""
+    if lead in ("the", "a", "an", "its"):
+        lead = units[start - 2].text if start > 1 else ""
+        counted = False
+    else:
+        counted = any(unit.text[0].isdigit() for unit in units[start:at])
+    if lead == "of" and start > 1 and _is_one_of(units, start):
+        return None
+    return units[at] if lead in PREPOSITIONS - {"as"} or counted else None
+
+
+def _is_one_of(units: Sequence[Unit], start: int) -> bool:
+    """Whether "of" belongs to "one of the": "is one of the oldest halls built"."""
+    before = [unit.text for unit in units[max(0, start - 4) : start]]
+    return "one" in before or "some" in before

@@ -6,31 +6,29 @@ something ends there, and nothing else.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from extractors.english.wording.phrases import Group, Occurrence, Phrases
+from extractors.english.wording.clause import Clause, Governor, is_glued
+from extractors.english.wording.dated import of_date
+from extractors.english.wording.measured import of_number
+from extractors.english.wording.phrases import Group, Occurrence
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
-from ontology.terms import OntologyProperty
 
-__all__ = ["Clause", "Governor", "governor", "is_glued"]
-
+__all__ = ["governor"]
 _JOINERS: Final = frozenset({"and", "or", "&", "with", "to", "both", "as", "well", "together", "plus", ","})
 _BETWEEN_NAMES: Final = frozenset({"to", "with", "as", "well", "together"})
 _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _CONJUNCTIONS: Final = frozenset({"and", "or", "&", "with", "to", "well", "plus"})
 _ARTICLES: Final = frozenset({"the", "a", "an", "its", "his", "her", "their", "this", "that"})
-_BREAKS: Final = frozenset(";:.!?—–()•|")
 _TURNS: Final = frozenset({"but", "while", "whereas", "although", "though", "where", "when"})
 _PARTS: Final = frozenset(
     """north south east west northern southern eastern western center centre heart middle edge side part
     end corner foot top bottom top banks bank shore outskirts city town borough district neighborhood
     neighbourhood village state county province region quarter area suburb island street""".split()  # noqa: SIM905
 )
-_PARTICLES: Final = frozenset(
-    "in on at as from to since until through between within inside along across".split()  # noqa: SIM905
+_NOT_MAKING: Final = frozenset(
+    "named renamed owned bought acquired purchased sold funded led run operated managed used".split()  # noqa: SIM905
 )
 _INVERTED: Final = frozenset("lie lies lay stand stands stood sit sits sat".split())  # noqa: SIM905
 """Verbs whose subject may follow: "Next to the museum lies Elm Park"."""
@@ -43,45 +41,14 @@ _ENDS: Final = (
 )
 _AFTER_REGION: Final = AUXILIARIES | {"on", "opened", "that", "which", "with", "and", "by", "since", "so"}
 _LONGEST_HEAD: Final = 5
-_YEAR = re.compile(r"\d{4}$")
-_VALUE_REACH: Final = 5
-"""How many words may stand between a number and what it measures."""
-
-
-@dataclass(frozen=True)
-class Clause:
-    """A sentence around an object: its units, where the object and the subject are, and the labels in it.
-
-    `value` and `others` are indexes of units; `others` those of the subject, if the sentence has it.
-    """
-
-    units: Sequence[Unit]
-    value: int
-    others: frozenset[int]
-    occurrences: Sequence[Occurrence]
-    term: OntologyProperty
-    phrases: Phrases
-
-
-@dataclass(frozen=True)
-class Governor:
-    """The words that say the relation, at `units[first:last]`. `converse`: the object is their subject.
-
-    `subject`: the unit of which they say it, where the construction itself says so.
-    """
-
-    first: int
-    last: int
-    converse: bool = False
-    subject: int | None = None
 
 
 def governor(clause: Clause, group: Group) -> Governor | None:
     """The words that say this relation of the object, or None where other words, or none, govern it."""
     if group is Group.DATES:
-        return _of_date(clause)
+        return of_date(clause)
     if group is Group.NUMBERS:
-        return _of_number(clause)
+        return of_number(clause)
     return _before(clause) or _behind(clause) or _as_subject(clause) or _as_role(clause) or _of_place(clause)
 
 
@@ -91,10 +58,12 @@ def _before(clause: Clause) -> Governor | None:
     joined = listed = crossed = parted = False
     words = since = 0
     while at >= 0:
-        ending = [one for one in clause.occurrences if one.last == at + 1]
+        ending = [one for one in clause.occurrences if one.last == at + 1 and not _is_agent(one, clause)]
         if ending and not (joined and units[at].text in ("with", "to")):
             alone = all(one.last == one.first + 1 for one in ending) and units[at].text in PREPOSITIONS
-            apart = (crossed and alone) or (listed and (parted or _acts(units, clause.value)))
+            apart = (crossed and (alone or units[at].text in ("of", "in", "on", "at"))) or (
+                listed and (parted or (alone and words > 0) or _acts(units, clause.value))
+            )
             return None if apart else _own(ending, clause)
         unit = units[at]
         if unit.kind is Kind.NAME:
@@ -110,9 +79,9 @@ def _before(clause: Clause) -> Governor | None:
             joined, since = True, since if joined else 0
         elif unit.kind is Kind.MARK and (unit.text != "-" or is_glued(units, at)):
             return None
-        elif unit.text == "of" and at and units[at - 1].text in _PARTS:
+        elif unit.text == "of" and _is_side(clause, at - 1):
             at -= 1
-        elif unit.text in _ENDS or (words and unit.text in _POSSESSIVE):
+        elif unit.text in _ENDS or (words and unit.text in _POSSESSIVE) or _is_acting(clause, at):
             return None
         else:
             words += unit.text not in _ARTICLES
@@ -124,22 +93,40 @@ def _before(clause: Clause) -> Governor | None:
     return None
 
 
+def _is_acting(clause: Clause, at: int) -> bool:
+    """Whether a participle leads to the name instead: "used by traffic leaving the Elm Tunnel"."""
+    unit, before = clause.units[at], clause.units[at - 1] if at else None
+    noun = before is not None and before.kind is Kind.WORD and before.text not in _ARTICLES | PREPOSITIONS
+    return noun and unit.text.endswith("ing") and len(unit.text) > 5 and not clause.phrases.is_kind(unit)
+
+
+def _is_side(clause: Clause, at: int) -> bool:
+    """Whether a word says which part of a place: "south" of Norton; not after a noun, "woods south of"."""
+    if at < 0 or clause.units[at].text not in _PARTS:
+        return False
+    before = clause.units[at - 1] if at else None
+    if before is None or before.kind is not Kind.WORD:
+        return True
+    plural = before.text.endswith("s") and before.text not in AUXILIARIES
+    return not (clause.phrases.is_kind(before) or plural)
+
+
+def _is_agent(one: Occurrence, clause: Clause) -> bool:
+    """Whether a role is that of another verb's agent: "renamed by the developer Ada Stone"."""
+    units = clause.units
+    role = units[one.first].text.endswith(("er", "or", "ect", "ers", "ors", "ects"))
+    by = next((n for n in range(max(0, one.first - 3), one.first) if units[n].text == "by"), None)
+    if one.last != one.first + 1 or not role or by is None:
+        return False
+    return any(unit.text in _NOT_MAKING for unit in units[max(0, by - _LONGEST_HEAD) : by])
+
+
 def _past_aside(units: Sequence[Unit], at: int) -> int:
     """The place behind a relative clause between commas: ", which Jo Reed built,"."""
     if at + 1 >= len(units) or units[at].text != "," or units[at + 1].text not in ("which", "who"):
         return at
     closed = (n for n in range(at + 2, len(units)) if units[n].text == ",")
     return next(closed, at - 1) + 1
-
-
-def is_glued(units: Sequence[Unit], at: int) -> bool:
-    """Whether a mark joins two words without a blank: "St. Mary's-in-the-Fields"."""
-    before, after = units[at - 1] if at else None, units[at + 1] if at + 1 < len(units) else None
-    return (
-        before is not None
-        and after is not None
-        and (before.end, units[at].end) == (units[at].start, after.start)
-    )
 
 
 def _acts(units: Sequence[Unit], at: int) -> bool:
@@ -258,115 +245,6 @@ def _genitive(clause: Clause) -> Governor | None:
     if at + 1 >= len(units) or units[at + 1].text != "'s":
         return None
     return Governor(at, at + 2) if {at + 2, at + 3} & clause.others else None
-
-
-def _of_date(clause: Clause) -> Governor | None:
-    """The nearest label of a date before it in its clause, else after it."""
-    units, value = clause.units, clause.value
-    start = value
-    while start > 0 and not _breaks(units[start - 1]):
-        start -= 1
-    end = value
-    while end + 1 < len(units) and not _breaks(units[end + 1]):
-        end += 1
-    before = [
-        one
-        for one in clause.occurrences
-        if start <= one.first and one.last <= value and (one.last == value or not _is_particle(one, units))
-    ]
-    nearest = max((one.last for one in before), default=None)
-    if nearest is not None and _is_spent(units, nearest, value):
-        return None
-    if nearest is not None:
-        return _first_own([one for one in before if one.last == nearest], clause)
-    after = [one for one in clause.occurrences if one.first > value and one.last <= end + 1]
-    nearest = min((one.first for one in after), default=None)
-    if nearest is not None and any(_is_date(unit) for unit in units[nearest + 1 : nearest + 5]):
-        return None  # "In 1873 it was given away, and the park opened in 1876"
-    return None if nearest is None else _first_own([one for one in after if one.first == nearest], clause)
-
-
-def _is_date(unit: Unit) -> bool:
-    return _YEAR.search(unit.text) is not None and (unit.kind is Kind.NAME or unit.text.isdigit())
-
-
-def _is_spent(units: Sequence[Unit], last: int, value: int) -> bool:
-    """Whether another verb follows the label: "closed in 1987 and put up again in 1992", "began keeping"."""
-    between = units[last:value]
-    if between and between[0].kind is Kind.WORD and between[0].text.endswith("ing"):
-        return True
-    dates = [n for n, unit in enumerate(between) if _YEAR.search(unit.text)]
-    plain = PREPOSITIONS | _CONJUNCTIONS | _ARTICLES | {"again", "from", "until", "between", ","}
-    rest = between[dates[0] + 1 :] if dates else ()
-    return any(unit.kind is Kind.WORD and unit.text not in plain and not is_adverb(unit) for unit in rest)
-
-
-def _first_own(found: Iterable[Occurrence], clause: Clause) -> Governor | None:
-    for one in found:
-        if clause.term.iri in one.terms and not _is_particle(one, clause.units):
-            return Governor(one.first, one.last)
-    return None
-
-
-def _is_particle(one: Occurrence, units: Sequence[Unit]) -> bool:
-    """Whether the words are one preposition, which says when, but not what: "free since 1997"."""
-    if one.last != one.first + 1 or units[one.first].text not in _PARTICLES:
-        return False
-    opens = {"from": ("to", "until", "through"), "to": ("from",), "until": ("from",), "through": ("from",)}
-    return not any(unit.text in opens.get(units[one.first].text, ()) for unit in units)
-
-
-def _of_number(clause: Clause) -> Governor | None:
-    """What a number measures: words within it, right behind it, or shortly before it."""
-    units, value = clause.units, clause.value
-    iri = clause.term.iri
-    if _is_alternative(units, value):
-        return None
-    after = [
-        one
-        for one in clause.occurrences
-        if value < one.first <= value + 3 and not _parted(units[value + 1 : one.first])
-    ]
-    before = [
-        one
-        for one in clause.occurrences
-        if value - _VALUE_REACH <= one.last <= value and not _parted(units[one.last : value])
-    ]
-    behind = [one for one in after if one.first == value + 1]
-    if behind and not any(iri in one.terms for one in behind):
-        return None  # "100 feet wide" is no height, though that may be said in feet
-    if clause.phrases.within(iri, units[value].text):
-        return Governor(value, value + 1)
-    nearest = max((one.last for one in before), default=None)
-    for one in before:
-        if one.last == nearest and iri in one.terms:
-            return Governor(one.first, value + 1)
-    for one in after:
-        if iri in one.terms:
-            return Governor(value, one.last)
-    return None
-
-
-def _is_alternative(units: Sequence[Unit], at: int) -> bool:
-    """Whether a number is one of two: "either 23 or 26 floors", "4 to 6 m"."""
-    for word, other in ((at - 1, at - 2), (at + 1, at + 2)):
-        if 0 <= other < len(units) and word >= 0 and units[word].text in ("or", "to"):
-            return units[other].text[0].isdigit()
-    return False
-
-
-def _parted(between: Iterable[Unit]) -> bool:
-    """Whether other things than words such as "about" and "of" stand between a number and its measure."""
-    return any(
-        unit.kind is Kind.NAME
-        or (unit.kind is Kind.MARK and unit.text not in "-~$€£")
-        or unit.text in ("and", "but", "or")
-        for unit in between
-    )
-
-
-def _breaks(unit: Unit) -> bool:
-    return (unit.kind is Kind.MARK and unit.text in _BREAKS) or unit.text in _TURNS
 
 
 def _goes_on(units: Sequence[Unit], at: int) -> bool:

@@ -14,16 +14,21 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from extractors.english.values import looks_like_value
+from extractors.english.wording.clause import Clause, Governor
 from extractors.english.wording.clause_checks import (
     has_it_too,
     is_behind,
+    is_compound,
     is_half,
+    is_one_of_two,
     is_region,
+    noun_before,
     objects_of,
     other_subject,
+    owner_before,
     says_of_a_part,
 )
-from extractors.english.wording.governing import Clause, Governor, governor
+from extractors.english.wording.governing import governor
 from extractors.english.wording.kind_look import KindLook
 from extractors.english.wording.kinds import kind_of_name
 from extractors.english.wording.phrases import Group, group_of, phrases_of
@@ -89,7 +94,7 @@ class Wording:
     def _suits(self, noun: str, name: str) -> bool:
         """Whether "the museum" can be a name: it has that word, or is known or called to be one."""
         kind = self._schema.find_class(noun)
-        if f" {name_key(noun)} " in f" {name_key(name)} ":
+        if self._phrases.is_head(noun, name):
             return True
         own = {one for entry in self._linker.labels.exact(name) for one in entry.classes}
         said = kind_of_name(name, self._schema)
@@ -123,7 +128,7 @@ class Wording:
             other = replace(reading, relation=inverse)
             if self._fits(reading.said.triple.subject, inverse.domains) and self._doubt(other) is None:
                 return other
-        turned = _turned(reading)
+        turned = reading.turned()
         fits = self._fits(turned.said.triple.subject, term.domains) and self._fits(
             turned.said.triple.object, term.ranges
         )
@@ -189,17 +194,28 @@ class Wording:
         if group is not Group.NAMES or not self._whole.is_part(names, value):
             names = {span for span in names if span.end <= value.start or value.end <= span.start} | {value}
         units = with_past_names(units_of(text, sentence, names))
+        if any(unit.text == "respectively" for unit in units):
+            return 'The text says which belongs to which by "respectively", which is not read.'
         at = next((n for n, u in enumerate(units) if u.start <= value.start and value.end <= u.end), None)
         if at is None:
             return None
         if (units[at].start, units[at].end) != (value.start, value.end) and group is Group.NAMES:
             return f'"{text[value.start : value.end]}" is a part of "{_text(text, units[at])}".'
         units, at = outside(units, at)
-        others = frozenset(n for n, unit in enumerate(units) if n != at and self._is(unit, subject))
+        others = frozenset(
+            n
+            for n, unit in enumerate(units)
+            if n != at
+            and self._is(unit, subject)
+            and not self._phrases.is_other(units, n)
+            and not is_compound(units, n)
+        )
         extra = {term.iri: relation} if relation and not self._phrases.knows(relation) else {}
         occurrences = self._phrases.occurrences(units, group, extra)
         clause = Clause(units, at, others, occurrences, term, self._phrases)
         found = governor(clause, group)
+        if group is Group.NAMES and (is_compound(units, at) or self._phrases.is_other(units, at)):
+            return f'"{_text(text, units[at])}" is a part of a longer name, or describes another thing.'
         if found is not None and self._owns(clause, found):
             return f'"{_text(text, units[at])}" owns what follows it, or is a part of its name.'
         if found is not None and is_half(clause, found):
@@ -239,10 +255,8 @@ class Wording:
             return None
         if found.converse:
             return self._wrong_object(clause, found, term, subject)
-        if says_of_a_part(units, found):
-            return f'The text says "{term.label}" of something of another thing, not of "{subject}".'
-        if (near := self._beside(clause, found, subject)) is not None:
-            return f'The text says "{term.label}" of "{_text(text, near)}", not of "{subject}".'
+        if (said := self._other(clause, found, subject)) is not None:
+            return f'The text says "{term.label}" of {said}, not of "{subject}".'
         if (whole := complemented(units, found.first, clause.others)) is not None:
             return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
         about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))
@@ -258,6 +272,17 @@ class Wording:
         if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:
             return f'The text says "{term.label}" of "{_text(text, other)}", not of "{subject}".'
         return None
+
+    def _other(self, clause: Clause, found: Governor, subject: str) -> str | None:
+        """The other thing of which the words surely speak, by what stands right before them."""
+        units, text = clause.units, self._text.text
+        if says_of_a_part(units, found):
+            return "something of another thing"
+        owner = owner_before(units, found)
+        if owner is not None and not self._is(owner, subject):
+            return f'"{_text(text, owner)}"'
+        other = noun_before(units, found) or self._beside(clause, found, subject)
+        return None if other is None else f'"{_text(text, other)}"'
 
     def _wrong_object(
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str
@@ -288,8 +313,11 @@ class Wording:
             return None
         if chained(units, before, lambda unit: self._is(unit, subject)) is False:
             return units[before]
+        if clause.term.kind is PropertyKind.OBJECT and is_one_of_two(units, before):
+            return units[before]
         meant = any(unit.text in _PRONOUNS for unit in units[:before]) or units[0].text in ("the", "this")
-        return None if clause.others or meant else units[before]
+        placed = is_complement(units, before)
+        return None if clause.others or (meant and placed) else units[before]
 
     def _wrong_topic(
         self, sentence: Span, clause: Clause, found: Governor, term: OntologyProperty, subject: str
@@ -360,19 +388,6 @@ class Wording:
             return not ours  # "Roosevelt Island", which is known, is not short for its tramway
         before, found, after = f" {here} ".partition(f" {there} ")
         return bool(found) and not after and all(self._whole.describes(word) for word in before.split())
-
-
-def _turned(reading: Interpretation) -> Interpretation:
-    """The same reading with its ends exchanged."""
-    triple, grounded = reading.said.triple, reading.grounded
-    said = replace(reading.said, triple=replace(triple, subject=triple.object, object=triple.subject))
-    return replace(
-        reading,
-        said=said,
-        grounded=replace(grounded, subject=grounded.object, object=grounded.subject),
-        subject_name=reading.object_name,
-        object_name=reading.subject_name,
-    )
 
 
 def _words(text: GroundedText, span: Span) -> str:

@@ -23,8 +23,21 @@ from ontology.vocabulary import XSD
 
 __all__ = ["Group", "Occurrence", "Phrases", "group_of", "phrases_of"]
 
-_OTHER_VERBS: Final = frozenset({"found"})
-"""Words that look like a form of another verb: what was found was not founded."""
+_OTHER_WORDS: Final = frozenset({"found", "located", "including", "institution", "institutions", "institute"})
+"""Words that look like a form of another word: what was found was not founded, nor "located" a location."""
+_BEFORE_ADJECTIVES: Final = frozenset("and or the of in its their other a an".split())  # noqa: SIM905
+"""What stands before a participle that describes a noun: "and surrounding Norton"."""
+_OF_PLACES: Final = frozenset(
+    """neighborhood neighbourhood district borough area section quarter county village town city region state
+    province suburb community museum church theater theatre line campus""".split()  # noqa: SIM905
+)
+"""Nouns that only say what a name before them is: "the Norton neighborhood"."""
+_OF_NAMES: Final = frozenset(
+    """building buildings branch location ramp ramps entrance entrances border approach site portion extension
+    office offices store stores plant factory headquarters terminal corner side end family""".split()  # noqa: SIM905
+)
+"""Nouns that name another thing, which a name before them describes: "the Elm Bridge ramp"."""
+_AFTER_HEADS: Final = frozenset("of for in at on and de".split())  # noqa: SIM905
 _TAILS: Final = frozenset({"in", "on", "at"})
 """Words at the end of a label that do not make another relation of it: "closed on" is "closed"."""
 _NUMBERS: Final = frozenset(
@@ -121,6 +134,28 @@ class Phrases:
         """Whether a word is the noun of a class: "neighborhood"."""
         return unit.kind is Kind.WORD and unit.stem in self._nouns
 
+    def is_other(self, units: Sequence[Unit], at: int) -> bool:
+        """Whether a name only describes a thing: "the Elm Street building"."""
+        before, after = units[at - 1 : at] if at else (), units[at + 1 : at + 2]
+        own = units[at].text.split()[-1]
+        if not before or not after or before[0].text not in ("the", "a", "an", "its"):
+            return False
+        if after[0].kind is not Kind.WORD or after[0].text in _OF_PLACES:
+            return False
+        if after[0].text in _OF_NAMES:
+            return True
+        kind = self.is_kind(after[0]) and not after[0].text.endswith("s")
+        return kind and self.is_noun(own) and after[0].stem != stem(own)
+
+    def is_head(self, noun: str, name: str) -> bool:
+        """Whether a name says it of itself: "Norton Academy" is the academy, "Academy Lane" is none."""
+        found, sought = words(name), words(noun)
+        cut = (n for n, word in enumerate(found) if n and (word in _AFTER_HEADS or word.isdigit()))
+        head = found[: next(cut, len(found))]
+        if head[-len(sought) :] == sought:
+            return True
+        return head[: len(sought)] == sought and not self.is_noun(head[-1])
+
     def is_noun(self, word: str) -> bool:
         """Whether a word is the noun of a class, or of a relation's label: "Architect"."""
         return stem(word) in self._nouns
@@ -201,7 +236,11 @@ def phrases_of(schema: Schema) -> Phrases:
 def _label(text: str, iri: NamedNode) -> _Label | None:
     found = words(text)
     passive = len(found) == 2 and found[0] in AUXILIARIES and found[1].endswith("ed")
-    while len(found) > 1 and found[0] in AUXILIARIES | {"the", "a", "an"}:
+    while len(found) > (2 if found[0] in ("has", "have") else 1) and found[0] in AUXILIARIES | {
+        "the",
+        "a",
+        "an",
+    }:
         found = found[1:]
     return _Label(tuple(found), tuple(stem(word) for word in found), iri, passive) if found else None
 
@@ -225,10 +264,16 @@ def _match(
         if here >= len(units) or units[here].kind is not Kind.WORD:
             return None
         if units[here].text != word and (
-            len(word) < 4 or units[here].text in _OTHER_VERBS or units[here].stem != short or label.passive
+            len(word) < 4 or units[here].text in _OTHER_WORDS or units[here].stem != short or label.passive
         ):
             return None
         here += 1
+    participle = units[at].text.endswith("ing") and not label.words[0].endswith("ing")
+    if participle and at and here == at + 1 and units[at - 1].text in _BEFORE_ADJECTIVES:
+        return None
+    led = len(label.words) > 1 and label.words[0].endswith("ed")
+    if led and not units[at].text.endswith(("ed", "en", "t")):
+        return None  # "the name for" is no "named for"
     return here, gap
 
 

@@ -14,7 +14,9 @@ from operator import is_
 from typing import Final
 
 from extractors.english.quantities import unit_of
-from extractors.english.wording.governing import Clause, Governor, governor, is_glued
+from extractors.english.wording.clause import Clause, Governor, is_glued
+from extractors.english.wording.clause_checks import is_compound
+from extractors.english.wording.governing import governor
 from extractors.english.wording.phrases import Group, Phrases, group_of
 from extractors.english.wording.subjects import Description, is_complement, outside, subject_of
 from extractors.english.wording.topics import Topics
@@ -33,7 +35,8 @@ _DATE = re.compile(
 )
 _MONTH_NAME = re.compile(rf"{_MONTH}(?!\w)", re.IGNORECASE)
 _NUMBER = re.compile(
-    r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?: (?:million|thousand))?(?!\w|[.,]\d|-)(?: [^\W\d]+){0,2}"
+    r"(?<![\w.,-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?: (?:million|thousand))?"
+    r"(?!\w|[.,]\d|-)(?: [^\W\d]+){0,2}"
 )
 _SMALL: Final = frozenset("a an the and which who that it its".split())  # noqa: SIM905
 _PERIOD: Final = frozenset({"to", "until", "through", "between", "-", "–"})
@@ -109,6 +112,8 @@ def _subject(
     for at, unit in enumerate(units):
         if at == clause.value or unit.kind is not Kind.NAME or not _may_act(units, at):
             continue
+        if clause.phrases.is_other(units, at):
+            continue
         about = subject_of(units, found.first, clause.value, partial(is_, unit))
         if about is unit:
             plain = _is_direct(clause, at, found)
@@ -180,8 +185,8 @@ def _may_act(units: Sequence[Unit], at: int) -> bool:
     unit, before = units[at], units[at - 1].text if at else ""
     if unit.text[0].isdigit() or _MONTH_NAME.match(unit.text) or before == "'s":
         return False
-    if before == "-" and is_glued(units, at - 1):
-        return False
+    if is_compound(units, at) or (before.isdigit() and units[max(at - 2, 0)].text not in ("in", "by", ",")):
+        return False  # "41 Elm Row", "the Elm/Ash border"
     if any(one.text == "by" for one in units[max(0, at - 3) : at]):
         return False
     after = units[at + 1 : at + 3]
@@ -232,13 +237,12 @@ def _is_plain(clause: Clause, found: Governor) -> bool:
         before -= 1
     if before < 0 or units[before].kind is not Kind.NAME or term.kind is not PropertyKind.OBJECT:
         return False
-    return before == 0 or units[before - 1].text not in (
-        "by",
-        "of",
-        "and",
-        "&",
-        units[found.first].text,
-    )  # "designed by Ada Stone in"
+    if before == 0:
+        return True
+    lead = next((units[n].text for n in range(before - 1, -1, -1) if units[n].text != "the"), "")
+    if units[found.first - 1].text == "," or (lead in PREPOSITIONS and units[found.first].text != "in"):
+        return False  # "Ash Village, Norton, on", "at the Wye on"
+    return lead not in ("by", "of", "and", "&", units[found.first].text)  # "designed by Ada Stone in"
 
 
 def _is_lone(units: Sequence[Unit], found: Governor) -> bool:

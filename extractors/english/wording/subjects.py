@@ -30,6 +30,7 @@ _STRONG: Final = frozenset(";:•|")
 _BEFORE_NAMES: Final = frozenset("the a an nearby old new former famous number no".split())  # noqa: SIM905
 _NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split())  # noqa: SIM905
 """Prepositions that do not say where something is, so that what follows their name is said of that name."""
+_PLACING: Final = frozenset({"in", "within", "inside", "at", "on", "of"})
 _HAVING: Final = frozenset({"had", "has", "have", "saw", "got"})
 
 
@@ -81,7 +82,8 @@ def subject_of(
         return renamed
     adjacent = _adjacent(units, start, at)
     if adjacent is not None and is_subject(adjacent):
-        lies = _lead(units, units.index(adjacent)) in PREPOSITIONS
+        place = units.index(adjacent)
+        lies = _lead(units, place) in PREPOSITIONS or _is_second(units, place)
         if not lies or (at == anchor - 1 and _may_follow(units, anchor)):
             return adjacent
     if at == anchor - 1 and at >= start and units[at].kind is Kind.NAME and _lead(units, at) in _HAVING:
@@ -148,7 +150,10 @@ def _between(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
         if unit.kind is not Kind.NAME:
             continue
         left = _lead(units, at)
-        if at > 1 and units[at - 2].kind is Kind.NAME:
+        listed = at - 1
+        while listed > anchor and units[listed].text in ("and", ",", "the"):
+            listed -= 1
+        if listed > anchor and units[listed].kind is Kind.NAME and listed != value:
             continue
         follows = units[at + 1].text if at + 1 < len(units) else ""
         if left in ("and", ",", "while", "but") and (follows in PREPOSITIONS or follows in AUXILIARIES):
@@ -165,13 +170,13 @@ def _clause_start(units: Sequence[Unit], anchor: int) -> int:
 
 def _may_follow(units: Sequence[Unit], anchor: int) -> bool:
     """Whether words may describe the name before them: "at Forest Park in St. Louis", "a hall built by"."""
-    return units[anchor].text in PREPOSITIONS or any(unit.text == "by" for unit in units[anchor : anchor + 4])
+    return units[anchor].text in _PLACING or any(unit.text == "by" for unit in units[anchor : anchor + 4])
 
 
 def _apposition(units: Sequence[Unit], start: int, at: int) -> Unit | None:
     """The name that a noun after a comma describes: "the Riesenrad, a wheel built by"."""
     here = at
-    while here > start and units[here].kind is Kind.WORD and here > at - 4:
+    while here > start and (units[here].kind is Kind.WORD or units[here].text == "-") and here > at - 7:
         if units[here].text in ("a", "an"):
             name = here - 2
             comma = units[here - 1].text == ","
@@ -192,7 +197,9 @@ def _antecedent(
     if at < start or units[at].kind is not Kind.NAME:
         return None
     nearest = units[at]
-    restricts = at == relative - 1 and units[relative].text == "that"
+    if _is_complement(units, at, start):
+        return _nearest(units, start, at - 1, -1)  # "in Weston, and Ash County, Norton, that connects"
+    restricts = at == relative - 1 and units[relative].text in ("that", "which")
     if restricts and _lead(units, at) in PREPOSITIONS:
         return _nearest(units, start, at - 1, -1)  # "a hall in Norton that was completed"
     if is_subject(nearest):
@@ -237,6 +244,9 @@ def _nearest(units: Sequence[Unit], start: int, at: int, value: int) -> Unit | D
         if unit.kind is Kind.NAME and here != value and not _is_complement(units, here, start):
             lead = _lead(units, here, start)
             verb_follows = here == at and lead in ("", ",", "and", "but", ";")
+            if here < at and lead == "," and _is_last_object(units, here, start):
+                here -= 1
+                continue
             if verb_follows or lead in ("", ","):
                 return unit
             if lead == "and" and not _is_listed(units, here):
@@ -250,12 +260,29 @@ def _nearest(units: Sequence[Unit], start: int, at: int, value: int) -> Unit | D
 
 def _is_complement(units: Sequence[Unit], at: int, start: int) -> bool:
     """A possessor ("Hamburg's"), or a region after the place in it ("at Pier Head, Liverpool")."""
-    if at + 1 < len(units) and units[at + 1].text == "'s":
+    if (at + 1 < len(units) and units[at + 1].text == "'s") or _is_second(units, at):
         return True
     before = at - 2
-    if before < start or units[at - 1].text != "," or units[before].kind is not Kind.NAME:
-        return False
-    return _lead(units, before, start) in PREPOSITIONS
+    while before > start and units[before + 1].text == "," and units[before].kind is Kind.NAME:
+        if _lead(units, before, start) in PREPOSITIONS:
+            return True
+        before -= 3 if units[before - 1].text == "and" and units[before - 2].text == "," else 2
+    return False
+
+
+def _is_second(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name is the second of two that something lies between: "between Elm Hall and Ash Park"."""
+    paired = at > 1 and units[at - 1].text == "and" and units[at - 2].kind is Kind.NAME
+    return paired and _lead(units, at - 2) == "between"
+
+
+def _is_last_object(units: Sequence[Unit], at: int, start: int) -> bool:
+    """Whether a list of a verb's objects ends with a name: "crosses Elm Row, Ash Row, and ends at"."""
+    here = at
+    while here - 2 > start and units[here - 1].text == "," and units[here - 2].kind is Kind.NAME:
+        here -= 2
+    lead = units[here - 1] if here > start else None
+    return here < at and lead is not None and lead.kind is Kind.WORD and lead.text not in _BEFORE_NAMES
 
 
 def _is_listed(units: Sequence[Unit], at: int) -> bool:
@@ -315,9 +342,10 @@ def _fronted(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
     after = max(anchor, value) + 1
     while after < len(units) and units[after].text != ",":
         after += 1
-    for unit in units[after + 1 : after + 3]:
-        if unit.kind is Kind.NAME:
-            return unit
+    for at in range(after + 1, min(after + 3, len(units))):
+        region = at == value + 2 and at + 1 < len(units) and units[at + 1].text == ","
+        if units[at].kind is Kind.NAME and not region:  # "Headquartered in Weston, Norton, it"
+            return units[at]
     return None
 
 

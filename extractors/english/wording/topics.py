@@ -97,16 +97,16 @@ class Topics:
         at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
         places = range(at - 1, max(-1, at - 1 - _SENTENCES_BACK), -1)
         topics = [topic for before in places if (topic := self._topic(before)) is not None]
-        called = [topic for topic in topics if noun.casefold() in topic.casefold().split()]
+        called = [topic for topic in topics if self._suits(noun, topic) and _has(topic, noun)]
         named = [name for before in places for name in self._named(self._text.sentences[before], noun)]
         suiting = [topic for topic in topics if self._suits(noun, topic)]
         return next(iter(called or named or suiting), None)
 
     def _named(self, sentence: Span, noun: str) -> Sequence[str]:
-        """The names of a sentence that have a noun in them: "Norton Academy" for "the academy"."""
-        units = [unit for unit in self._units(sentence) if unit.kind is Kind.NAME]
-        found = {unit.text: unit for unit in units if noun.casefold() in unit.text.split()}
-        return [self._text.text[unit.start : unit.end] for unit in found.values()]
+        """The names of a sentence that a noun is the head of: "Norton Academy" for "the academy"."""
+        units = {unit.text: unit for unit in self._units(sentence) if unit.kind is Kind.NAME}
+        found = [self._text.text[unit.start : unit.end] for unit in units.values()]
+        return [name for name in found if _has(name, noun) and self._suits(noun, name)]
 
     def _topic(self, at: int) -> str | None:
         if at not in self._found:
@@ -145,6 +145,10 @@ class Topics:
             words.append(unit.text)
         found = (self.described(sentence, " ".join(words[:n])) for n in range(len(words), 0, -1))
         return next((one for one in found if one is not None), None)
+
+
+def _has(name: str, noun: str) -> bool:
+    return noun.casefold() in name.casefold().split()
 
 
 def _presented(units: Sequence[Unit]) -> Unit | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from extractors.english.wording.long_names import joined_runs
 from extractors.text.chunking import Span
 from ontology.labels import stem, words
 
@@ -17,6 +18,7 @@ __all__ = [
     "Kind",
     "Unit",
     "capitalized_runs",
+    "is_adjective",
     "is_adverb",
     "is_indefinite",
     "units_of",
@@ -32,6 +34,7 @@ _WORD = rf"(?:{_CAPITAL}[\w'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED})?|\d+(
 _SMALL = r"(?:(?:of|de|du|del|della|des|di|da|do|dos|la|le|el|the|von|van|y)\s+|l['’]|d['’]){0,2}"
 _RUN = re.compile(
     rf"(?<!\w)(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*(?:(?:, {_WORD}){{0,3}},? & {_WORD}(?: {_WORD})*)?"
+    r"(?:,? (?:Jr|Sr)\b\.?)?"
 )
 _PART_OF = re.compile(r"(?P<part>\S.*\s(?:Side|End|Quarter|Neighbou?rhood)) of (?P<whole>\S.*)")
 _COUNT = (
@@ -42,9 +45,12 @@ _INDEFINITE = re.compile(
 )
 _REACH: Final = 40
 _ADJECTIVE = re.compile(r"\b[Aa]n?\s+$")
+_ADJECTIVAL = re.compile(r"[A-Z]\w*(?:ican|ese|ish|ian|ench|utch|reek|erman|wiss)")
+_QUALIFIED = re.compile(r"(?:(?:,| and| or) [A-Z]\w+)*\s+(?!(?:and|or|in|on|at|of|to|by|for|is|was)\b)[a-z]")
 _NOUN_FOLLOWS = re.compile(
     r"\s+(?!(?:and|or|in|on|at|of|to|by|for|is|was|has|had|that|which|who|with|from)\b)[a-z]"
 )
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _ADVERBS: Final = frozenset(
     """also now still first later soon once again today then originally only just never both already
     largely mostly mainly partly""".split()  # noqa: SIM905
@@ -118,14 +124,21 @@ def with_past_names(units: Sequence[Unit]) -> Sequence[Unit]:
 
 
 def capitalized_runs(text: str, sentence: Span) -> Iterable[Span]:
-    """The runs of capitalized words inside a sentence, and at its start those of several words.
+    """The names that capitalized words inside a sentence are, and at its start those of several words.
 
     A preposition at the start is none of the name: "In Norton". "Lower East Side of Norton" is two
     names. One word after "a" and before a noun only describes it: "a Jesuit church".
     """
+    return joined_runs(text, _runs(text, sentence))
+
+
+def _runs(text: str, sentence: Span) -> Iterable[Span]:
+    """The runs of capitalized words."""
     for match in _RUN.finditer(text, sentence.start, sentence.end):
         described = _ADJECTIVE.search(text, sentence.start, match.start())
         if described and _NOUN_FOLLOWS.match(text, match.end(), sentence.end) and " " not in match.group():
+            continue
+        if _ORDINAL.fullmatch(match.group()) and _NOUN_FOLLOWS.match(text, match.end(), sentence.end):
             continue
         opens = not text[sentence.start : match.start()].strip(" \t\r\n\"'“‘(")
         word, _, rest = match.group().partition(" ")
@@ -142,6 +155,12 @@ def is_indefinite(text: str, span: Span) -> bool:
     """Tell a description after "a" or a number: "a Jesuit church", "five former Zeppelin" of "hangars"."""
     small = text[span.start : span.end].split()[-1].islower() or _NOUN_FOLLOWS.match(text, span.end)
     return bool(small) and _INDEFINITE.search(text, max(0, span.start - _REACH), span.start) is not None
+
+
+def is_adjective(text: str, spans: Sequence[Span]) -> bool:
+    """Tell a word of a people before a noun wherever it occurs: "serving American food"."""
+    words = [_ADJECTIVAL.fullmatch(text[span.start : span.end]) for span in spans]
+    return bool(spans) and all(words) and all(_QUALIFIED.match(text, span.end) for span in spans)
 
 
 def _name(text: str, span: Span) -> Unit:

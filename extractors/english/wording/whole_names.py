@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
 from extractors.english.coreference import OPENERS
 from extractors.english.people import TITLES
 from extractors.english.wording.phrases import Phrases
-from extractors.english.wording.units import capitalized_runs, is_indefinite
+from extractors.english.wording.units import capitalized_runs, is_adjective, is_indefinite
 from extractors.grounding.interpretation import Interpretation
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
@@ -18,6 +19,8 @@ from ontology.terms import OntologyProperty
 __all__ = ["WholeNames"]
 
 _LONGEST_WORD: Final = 30
+_REACH: Final = 24
+_HOUSE = re.compile(r"(?<![\w,.])(?<!\bin )(?<!\bby )(?<!\bof )\d+(?:[-–]\d+)?[A-Za-z]? $")
 
 
 class WholeNames:
@@ -42,6 +45,12 @@ class WholeNames:
             is_object = reading.names_object and words == ends[-1]
             if is_object and any(kind is not None and kind.iri in term.ranges for kind in following):
                 continue
+            if not is_object and (spans and all(self._is_address(span) for span in spans)):
+                return f'"{words}" is a part of an address.'
+            if is_adjective(self._text.text, spans):
+                return f'"{words}" says of what kind something is, and is no name.'
+            if self._is_common(words):
+                return f'"{words}" is a word of the ontology with a capital: it may be no name.'
             if is_object and words.split()[0].isdigit():
                 return f'"{words}" opens with a number, as an address does.'
             if is_object and self._several(words, spans):
@@ -51,6 +60,18 @@ class WholeNames:
             if spans and all(is_indefinite(self._text.text, span) for span in spans):
                 return f'"{words}" describes a thing and is no name.'
         return None
+
+    def _is_address(self, span: Span) -> bool:
+        """Whether a number of a house stands before a name: "41 Elm Row", but not "in 1902 Elm Hall"."""
+        before = _HOUSE.search(self._text.text, max(0, span.start - _REACH), span.start)
+        return before is not None and self._phrases.is_noun(_words(self._text, span).split()[-1].casefold())
+
+    def _is_common(self, words: str) -> bool:
+        """Whether words are a label of a class and no more: "Hall", "High School"."""
+        kind = self._schema.find_class(words)
+        said = words.strip().casefold()
+        labels = () if kind is None else (kind.label, *kind.alternative_labels)
+        return said in (text.casefold() for text in labels) and not self._linker.labels.exact(words)
 
     def _several(self, words: str, spans: Sequence[Span]) -> bool:
         """Whether words name several things: "Ash suburbs", "Elm and Ash Streets"."""

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Column, Table
 
 from curation.decisions import Reviewer
 from server.cli.curation.commands_review import account
 from server.cli.invocation import on_either, settings_of, show_from_either
 from server.cli.options import AsJson, By, Config, Data, Limit, Offset, Reason
-from server.cli.output import print_json, stderr
+from server.cli.output import print_json, print_table, stderr
 from server.cli.running_server import RunningServer
 from server.gaps.service import GapService
 from server.http.bodies import check, parse_json
@@ -207,20 +205,19 @@ def _shown(answer: dict[str, Any]) -> int:
 def _print_page(page: dict[str, Any], as_json: bool) -> int:
     if as_json:
         return print_json(page)
-    table = Table(
-        Column("id", no_wrap=True, min_width=20), "kind", "missing", "asked", "by", "proposed", "question"
-    )
-    for one in page["gaps"]:
-        proposed = one["completion"]
-        table.add_row(
-            one["id"],
-            one["kind"],
-            f"{one['subject']} | {one['property']} | {one['object']}",
-            str(one["asked"]),
-            str(one["askers"]),
-            "" if proposed is None else f"{proposed['value']} ({proposed['verdict']})",
-            one["questions"][0]["question"],
-        )
-    Console().print(table)
+    print_table(("id", "kind", "missing", "asked", "by", "proposed", "question"), map(_row, page["gaps"]))
     stderr.print(f"{len(page['gaps'])} of {page['total']}")
     return 0
+
+
+def _row(one: dict[str, Any]) -> tuple[str, ...]:
+    proposed = one["completion"]
+    return (
+        one["id"],
+        one["kind"],
+        f"{one['subject']} | {one['property']} | {one['object']}",
+        str(one["asked"]),
+        str(one["askers"]),
+        "" if proposed is None else f"{proposed['value']} ({proposed['verdict']})",
+        one["questions"][0]["question"],
+    )

@@ -7,12 +7,10 @@ import time
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from server.cli.invocation import settings_of, show_from_either
 from server.cli.options import AsJson, Config, Data, Limit, Offset
-from server.cli.output import print_json, stderr
+from server.cli.output import print_json, print_table, stderr
 from server.cli.running_server import RunningServer
 from server.intake.held_store import HeldState
 from server.runtime.context import Services
@@ -133,12 +131,11 @@ def _print_end(batch: Page) -> int:
 def _print_page(page: Page, as_json: bool) -> int:
     if as_json:
         return print_json(page)
-    table = Table("id", "status", "since", "statements", "source", "why")
-    for one in page["batches"]:
-        since = one["created"][:19]
-        table.add_row(
-            one["id"], one["status"], since, str(one["statements"]), one["source"] or "", one["reason"]
-        )
-    Console().print(table)
+    print_table(("id", "status", "since", "statements", "source", "why"), map(_row, page["batches"]))
     stderr.print(f"{len(page['batches'])} of {page['total']}")
     return 0
+
+
+def _row(one: Page) -> tuple[str, ...]:
+    since, statements = one["created"][:19], str(one["statements"])
+    return one["id"], one["status"], since, statements, one["source"] or "", one["reason"]

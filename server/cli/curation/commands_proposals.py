@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from curation.decisions import Reviewer
 from curation.proposals import named_proposal
 from server.cli.curation.commands_review import account
 from server.cli.invocation import on_either, settings_of, show_from_either
 from server.cli.options import AsJson, By, Config, Data, Limit, Offset, Reason
-from server.cli.output import print_json, stderr
+from server.cli.output import print_json, print_table, stderr
 from server.cli.running_server import RunningServer
 from server.curation.proposing import ProposalService, proposal_filter, term_of
 from server.runtime.context import Services
@@ -191,18 +189,12 @@ def _print_decided(outcome: dict[str, Any]) -> int:
 def _print_page(page: dict[str, Any], as_json: bool) -> int:
     if as_json:
         return print_json(page)
-    table = Table("id", "kind", "term", "used", "documents", "from", "to", "status")
-    for one in page["proposals"]:
-        ends = (", ".join(end["label"] for end in one[name][:3]) for name in ("domain", "range"))
-        table.add_row(
-            one["id"],
-            one["kind"],
-            one["term"],
-            str(one["count"]),
-            str(one["documents"]),
-            *ends,
-            one["status"],
-        )
-    Console().print(table)
+    columns = ("id", "kind", "term", "used", "documents", "from", "to", "status")
+    print_table(columns, map(_row, page["proposals"]))
     stderr.print(f"{len(page['proposals'])} of {page['total']}")
     return 0
+
+
+def _row(one: dict[str, Any]) -> tuple[str, ...]:
+    ends = (", ".join(end["label"] for end in one[name][:3]) for name in ("domain", "range"))
+    return one["id"], one["kind"], one["term"], str(one["count"]), str(one["documents"]), *ends, one["status"]

@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from curation.decisions import Reviewer
 from curation.review import named_item
 from server.cli.invocation import settings_of, show_from_either
 from server.cli.options import AsJson, By, Config, Data, Limit, Offset, Reason
-from server.cli.output import print_json, stderr
+from server.cli.output import print_json, print_table, stderr
 from server.curation.reviewing import FilterJson, ReviewService, filter_of
 from server.http.bodies import check, parse_json
 from server.http.reporting.decisions import AcceptRequest
@@ -262,11 +260,7 @@ def _decide(
 def _print_page(page: dict[str, Any], as_json: bool) -> int:
     if as_json:
         return print_json(page)
-    table = Table("id", "status", "seen", "statement", "why")
-    for item in page["items"]:
-        why = "; ".join(violation["message"] for violation in item["violations"])
-        table.add_row(item["id"], item["status"], str(item["seen"]), _statement(item["statement"]), why)
-    Console().print(table)
+    print_table(("id", "status", "seen", "statement", "why"), map(_row, page["items"]))
     stderr.print(f"{len(page['items'])} of {page['total']}")
     return 0
 
@@ -285,6 +279,11 @@ def _print_outcome(outcome: dict[str, Any], as_json: bool) -> int:
             if outcome[name]:
                 stderr.print(f"{len(outcome[name])} other statements {what}.")
     return 1 if outcome["refused"] or outcome["unchanged"] else 0
+
+
+def _row(item: dict[str, Any]) -> tuple[str, ...]:
+    why = "; ".join(violation["message"] for violation in item["violations"])
+    return item["id"], item["status"], str(item["seen"]), _statement(item["statement"]), why
 
 
 def _statement(statement: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from server.cli.app import command_line
 
 def commands_page() -> str:
     """One section a command: how it is called, what it does, its arguments and options."""
-    return "\n\n".join(_section(path, command) for path, command in _commands())
+    return "\n\n".join(_section(path, command) for path, command in commands())
 
 
 def manual_page() -> str:
@@ -30,7 +30,7 @@ def manual_page() -> str:
         "A folder that a server holds is used through that server.",
         ".SH COMMANDS",
     ]
-    for path, command in _commands():
+    for path, command in commands():
         lines += [".SS " + _troff(path), _troff(_help(command))]
         for names, text in _parameters(command):
             lines += [".TP", ".B " + _troff(names), _troff(text)]
@@ -52,7 +52,7 @@ def _section(path: str, command: Any) -> str:
     return "\n".join([f"## `{path}`", "", _help(command), *([""] if rows else []), *rows])
 
 
-def _commands() -> Iterator[tuple[str, Any]]:
+def commands() -> Iterator[tuple[str, Any]]:
     """Every command that does something, by its words, in the order of `--help`."""
     pending = [("urbankg", typer.main.get_command(command_line()))]
     while pending:

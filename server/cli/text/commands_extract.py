@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from server.cli.invocation import on_either, settings_of, text_or_file
 from server.cli.options import Config, Data, ModelUrl
-from server.cli.output import stderr
+from server.cli.output import print_table, stderr
 from server.runtime.context import Services
 
 
@@ -79,9 +78,8 @@ def _print_extraction(outcome: dict[str, Any]) -> int:
     stderr.print(f"{len(outcome['accepted'])} accepted, {len(outcome['rejected'])} refused")
     if "held" in outcome:
         stderr.print(f"{outcome['held']['reason']} See: urbankg held show {outcome['id']}", markup=False)
-    cost = Table("stage", "turns", "seconds", "tokens in", "tokens out")
-    for stage in (outcome["trace"] or {}).get("stages", ()):
-        cells = (stage["turns"], stage["seconds"], stage["prompt_tokens"], stage["completion_tokens"])
-        cost.add_row(stage["stage"], *map(str, cells))
-    stderr.print(cost)
+    members = ("stage", "turns", "seconds", "prompt_tokens", "completion_tokens")
+    stages = (outcome["trace"] or {}).get("stages", ())
+    costs = [[str(stage[member]) for member in members] for stage in stages]
+    print_table(("stage", "turns", "seconds", "tokens in", "tokens out"), costs, errors=True)
     return 0

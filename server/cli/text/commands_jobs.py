@@ -12,14 +12,13 @@ from time import monotonic
 from typing import Annotated, Any, Protocol
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Column, Table
 
 from extractors.prompting.methods import requested_method
 from server.cli.invocation import existing, finish, on_folder, settings_of
 from server.cli.options import AsJson, Config, Data, Limit, ModelUrl, Offset
-from server.cli.output import print_json, stderr
+from server.cli.output import print_json, print_table, stderr
+from server.cli.progress import progress_bar
 from server.cli.running_server import running_server
 from server.errors import ServerError
 from server.jobs.body import accept, reader_of, records_of_files
@@ -128,14 +127,13 @@ def list_jobs(
     if as_json:
         print_json(page)
         return
-    # Never shortened, even in a narrow terminal: the other commands need it.
-    identifier = Column("id", no_wrap=True, min_width=32)
-    table = Table(identifier, "name", "state", "finished", "documents", "created")
-    for job in page["jobs"]:
-        finished = f"{job['finished']} of {job['total']}"
-        table.add_row(job["id"], job["name"] or "", job["state"], finished, _states(job), job["created"][:19])
-    Console().print(table)
+    print_table(("id", "name", "state", "finished", "documents", "created"), map(_row, page["jobs"]))
     stderr.print(f"{len(page['jobs'])} of {page['total']}")
+
+
+def _row(job: dict[str, Any]) -> tuple[str, ...]:
+    finished = f"{job['finished']} of {job['total']}"
+    return job["id"], job["name"] or "", job["state"], finished, _states(job), job["created"][:19]
 
 
 @jobs_app.command()
@@ -285,7 +283,7 @@ def _progress_view() -> Iterator[_ProgressView]:
         return
     columns = (TextColumn("documents"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     states = TextColumn("{task.fields[states]}", markup=False)
-    with Progress(*columns, states, console=stderr) as progress:
+    with progress_bar(*columns, states) as progress:
         yield _Bar(progress)
 
 

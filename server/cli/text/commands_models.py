@@ -4,12 +4,10 @@ import asyncio
 from typing import Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from server.cli.invocation import finish, settings_of
 from server.cli.options import AsJson, Config, Data, ModelUrl
-from server.cli.output import print_json
+from server.cli.output import print_json, print_table, stderr
 from server.cli.running_server import running_server
 from server.runtime.settings import Settings
 
@@ -47,13 +45,10 @@ async def _probe(settings: Settings) -> dict[str, Any]:
 
 
 def _show(report: dict[str, Any]) -> None:
-    table = Table(show_header=False)
-    for name, value in _rows(report):
-        if value not in (None, "", []):
-            table.add_row(name, str(value))
-    Console().print(table)
+    rows = [(name, str(value)) for name, value in _rows(report) if value not in (None, "", [])]
+    print_table(("name", "value"), rows, header=False)
     if report["probe"]["error"]:
-        Console(stderr=True).print(report["probe"]["error"], markup=False, highlight=False, soft_wrap=True)
+        stderr.print(report["probe"]["error"], markup=False)
 
 
 def _rows(report: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from extractors.prompting.form import VERSION
 from extractors.prompting.methods import method_named
@@ -24,7 +22,7 @@ from extractors.prompting.templates import (
 from extractors.readers.examples import load_examples
 from server.cli.invocation import settings_of
 from server.cli.options import AsJson, Config
-from server.cli.output import print_json
+from server.cli.output import print_json, print_table
 from server.runtime.settings import Settings
 
 FORM = "form"
@@ -72,10 +70,7 @@ def prompts(
     if as_json:
         print_json([dict(zip(("prompt", "version", "from", "purpose"), row, strict=True)) for row in rows])
         return
-    table = Table("prompt", "version", "from", "what it is for")
-    for row in rows:
-        table.add_row(*row)
-    Console(width=None if Console().is_terminal else 200).print(table)
+    print_table(("prompt", "version", "from", "what it is for"), rows)
 
 
 def _rows(own: Path | None) -> Iterator[tuple[str, str, str, str]]:

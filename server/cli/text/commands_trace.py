@@ -3,17 +3,14 @@
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from server.cli.invocation import on_store, settings_of
 from server.cli.options import AsJson, Config, Data
-from server.cli.output import print_json
+from server.cli.output import print_json, stdout
 from server.cli.running_server import RunningServer
 from server.errors import UnknownResource
 from server.intake.traces import Traces
 from sparql.storage.embedded_store import EmbeddedStore
-
-_shown = Console(highlight=False)
 
 
 def trace(
@@ -49,17 +46,17 @@ def _show(record: dict[str, Any], as_json: bool) -> int:
         return print_json(record)
     for name in ("id", "started", "source", "model", "adapter", "prompt_version"):
         if record[name]:
-            _shown.print(f"{name}: {record[name]}", markup=False, soft_wrap=True)
+            stdout.print(f"{name}: {record[name]}", markup=False, soft_wrap=True)
     if record["trace"] is None:
-        _shown.print("No trace was kept (trace_message_chars is 0).")
+        stdout.print("No trace was kept (trace_message_chars is 0).")
         return 1
     for number, turn in enumerate(record["trace"]["windows"], 1):
         heading = f"{number}. {turn['stage']}, characters {turn['start']} to {turn['end']} of the text"
-        _shown.rule(heading, align="left", characters="-")
+        stdout.rule(heading, align="left", characters="-")
         for message in turn["messages"]:
-            _shown.print(f"[{message['role']}]\n{message['content']}", markup=False, soft_wrap=True)
-        _shown.print(f"[reply, {turn['finish_reason'] or 'none'}]", markup=False)
-        _shown.print(turn["reply"] or "", markup=False, soft_wrap=True)
+            stdout.print(f"[{message['role']}]\n{message['content']}", markup=False, soft_wrap=True)
+        stdout.print(f"[reply, {turn['finish_reason'] or 'none'}]", markup=False)
+        stdout.print(turn["reply"] or "", markup=False, soft_wrap=True)
         if turn["error"]:
-            _shown.print(f"[error] {turn['error']}", markup=False, soft_wrap=True)
+            stdout.print(f"[error] {turn['error']}", markup=False, soft_wrap=True)
     return 0

@@ -46,16 +46,21 @@ class Clients:
 
     def name_of(self, scope: Scope) -> str:
         """`key NAME` for a key that is valid, else the address. A key that is none makes no client."""
-        if any(name in _KEY_HEADERS for name, _ in scope["headers"]):
-            try:
-                key = self._key_name(Request(scope))
-            except StateUnreadable:
-                # The guard finds the same, and reports it.
-                key = None
-            if key is not None:
-                return f"key {key}"
+        key = self.key_of(scope)
+        if key is not None:
+            return f"key {key}"
         peer = scope.get("client")
         return address_of(peer[0] if peer else "", scope["headers"], self._trusted)
+
+    def key_of(self, scope: Scope) -> str | None:
+        """The name of the valid key of a request; None without one."""
+        if not any(name in _KEY_HEADERS for name, _ in scope["headers"]):
+            return None
+        try:
+            return self._key_name(Request(scope))
+        except StateUnreadable:
+            # The guard finds the same, and reports it.
+            return None
 
 
 def address_of(peer: str, headers: RawHeaders, trusted: Sequence[Network]) -> str:

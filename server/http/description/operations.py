@@ -14,6 +14,7 @@ from server.http.description import curation_answers as curation
 from server.http.description import feature_answers as features
 from server.http.description import gap_answers as gaps
 from server.http.description import graph_answers as graph
+from server.http.description import monitoring_answers as monitoring
 from server.http.description import text_answers as text
 from server.http.description.parts import Answer, FeatureCollection
 
@@ -51,6 +52,8 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("get", "/readyz"): Operation("get_readiness", {"200": graph.Readiness, "503": graph.Readiness}),
     ("get", "/metrics"): Operation("get_metrics"),
     ("get", "/access"): _answers("get_access", graph.Access),
+    ("get", "/verdicts"): _answers("get_verdicts", monitoring.Verdicts),
+    ("get", "/queries/slow"): _answers("list_slow_queries", monitoring.SlowQueries),
     ("get", "/changes"): Operation("get_changes"),
     ("get", "/models"): _answers("get_models", graph.Models),
     ("post", "/models/probe"): _answers("probe_model", graph.ProbedModels),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 from pyoxigraph import BlankNode, NamedNode, Triple
 from pyoxigraph import Literal as RdfLiteral
 
@@ -28,8 +28,12 @@ class TermJson(Message):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    type: Literal["uri", "literal", "bnode", "triple"]
-    value: Any
+    # What is none of these is refused by `term_of`, which says what to send instead.
+    type: Annotated[
+        Literal["uri", "literal", "bnode", "triple"],
+        WithJsonSchema({"type": "string", "enum": ["uri", "literal", "bnode"]}),
+    ]
+    value: Annotated[Any, WithJsonSchema({"type": "string"})]
     datatype: str | None = None
     lang: str | None = Field(None, alias="xml:lang")
 

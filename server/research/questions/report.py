@@ -6,22 +6,17 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
+from server.cli.output import print_report
 from server.research.questions.scoring import Outcome, score
 
 __all__ = ["print_scores", "write_outcomes"]
-
-_WIDE = 160
 
 
 def print_scores(name: str, outcomes: Sequence[Outcome]) -> None:
     """Print the scores of a file of questions, and the exact answers by category."""
     found = score(outcomes)
     f1 = "-" if found.macro_f1 is None else f"{found.macro_f1:.3f}"
-    table = Table("measure", "value", title=name)
-    for words, value in (
+    measures = (
         ("exact, of answerable", f"{found.exact}/{found.answerable}"),
         ("macro F1 of answerable", f1),
         ("unanswerable refused", f"{found.refused}/{found.unanswerable}"),
@@ -33,15 +28,14 @@ def print_scores(name: str, outcomes: Sequence[Outcome]) -> None:
             f"{sum(o.refused for o in outcomes if o.question.query and not o.question.trap)}",
         ),
         ("p50 / p95", f"{found.p50_ms:.0f} ms / {found.p95_ms:.0f} ms"),
-    ):
-        table.add_row(words, value)
-    categories = Table("category", "exact", "false", "refused", "of")
+    )
+    print_report(name, ("measure", "value"), measures)
+    categories = []
     for category in dict.fromkeys(one.question.category for one in outcomes):
         of = [one for one in outcomes if one.question.category == category]
         counts = (sum(o.exact for o in of), sum(o.false for o in of), sum(o.refused for o in of), len(of))
-        categories.add_row(category, *map(str, counts))
-    console = Console(width=_WIDE)
-    console.print(table, categories)
+        categories.append((category, *map(str, counts)))
+    print_report(f"{name} by category", ("category", "exact", "false", "refused", "of"), categories)
 
 
 def write_outcomes(path: Path, outcomes: Sequence[Outcome]) -> None:

@@ -94,6 +94,82 @@ NOT_SAID = [
     ("Ash Zoo (opened in 1899) and Elm Hall are near.", ("Elm Hall", "opened", "1899")),
 ]
 
+NOT_SAID += [
+    ("Oak Bank is old. In 1940, the bank opened its first branch in Norton.", ("Oak Bank", "opened", "1940")),
+    ("By 1903, Elm School was nearly completed.", ("Elm School", "completed", "1903")),
+    ("Elm Row consists of houses built in 1902.", ("Elm Row", "completed", "1902")),
+    ("Elm Hall, 5 miles (8 km) south-east of Norton, is a house.", ("Elm Hall", "length", "5 miles")),
+    ("Norton is a city which has 538 miles of waterfront.", ("Norton", "length", "538 miles")),
+    ("Elm Bridge connects Ash City in Norton to Weston.", ("Elm Bridge", "located in", "Norton")),
+    ("Elm Hall consists of woods south of Ash Road.", ("Elm Hall", "has part", "Ash Road")),
+    ("Elm Road runs to Weston and surrounding Norton.", ("Elm Road", "contains", "Norton")),
+    (
+        "Oak Bank and Ash Bank were founded in 1855 and 1869, respectively.",
+        ("Oak Bank", "established", "1855"),
+    ),
+    ("The Ash Subway stops at Elm Hall–42nd Street station.", ("Ash Subway", "located in", "Elm Hall")),
+    ("41 Elm Road is owned by Oak Trust.", ("Elm Road", "owned by", "Oak Trust")),
+    ("The Elm Street building was later home to the Ash Club.", ("Elm Street", "contains", "Ash Club")),
+    (
+        "Oak Inns opened in Weston. It expanded to Norton, Easton, and Elm Land in 1976.",
+        ("Elm Land", "renovated", "1976"),
+    ),
+    (
+        "Ash Hall opened in stages, with a dedication on May 2, 1942, and completion of the work in 1943.",
+        ("Ash Hall", "completed", "May 2, 1942"),
+    ),
+    ("Elm Row was renamed in 1880 by the developer Ada Stone.", ("Elm Row", "built by", "Ada Stone")),
+    ("Elm Hall seats 41,168, including 5,197 club seats.", ("Elm Hall", "capacity", "5,197")),
+    ("Elm School serves students in grades 9 through 12.", ("Elm School", "student count", "9")),
+    ("Elm College has students of more than 170 countries.", ("Elm College", "student count", "170")),
+    (
+        "Elm Tower was the tallest from its completion until the topping out of Ash Tower in 2019.",
+        ("Elm Tower", "completed", "2019"),
+    ),
+    (
+        "Prior to the September 11, 2001 attacks, Elm Road ended at Ash Road.",
+        ("Elm Road", "end date", "September 11, 2001"),
+    ),
+    ("As of 30 July 2023, Oak Bank was founded anew.", ("Oak Bank", "established", "30 July 2023")),
+    (
+        "Elm Chapel was completed in 1754 and designated a landmark in 1960.",
+        ("Elm Chapel", "established", "1960"),
+    ),
+    ("Elm Road is home to the OBC's headquarters Oak House.", ("Elm Road", "headquartered in", "Oak House")),
+    ("Elm Road is used by traffic leaving the Ash Tunnel.", ("Elm Road", "serves", "Ash Tunnel")),
+    ("Elm Lane crosses Oak Row, Ash Row, and ends at Fir Row.", ("Ash Row", "ends at", "Fir Row")),
+    ("Elm Grill serves American food.", ("Elm Grill", "serves", "American")),
+    (
+        "Elm Park lies within the area once known as South Weston. Norton is near.",
+        ("Elm Park", "former name", "South Weston"),
+    ),
+    (
+        "Elm Hall is in Weston, and Ash County, Norton, that connects Oak Row with Fir Row.",
+        ("Norton", "connects", "Oak Row"),
+    ),
+    (
+        "The road provides the name for the Ash Avenue station. Elm Road is old.",
+        ("Elm Road", "named after", "Ash Avenue"),
+    ),
+    ("Located east of Ash Field, Elm Fair is known for shops.", ("Elm Fair", "held at", "Ash Field")),
+    ("Elm Hall is at 145 and 146 Ash Row, and seats many.", ("Elm Hall", "capacity", "145")),
+    ("Headquartered in Weston, Norton, it serves builders.", ("Norton", "headquartered in", "Weston")),
+]
+SAID += [
+    ("Elm Hall, a 36-story tower, was completed in 1990.", ("Elm Hall", "completed", "1990")),
+    ("Elm Hall is a house built in 1902.", ("Elm Hall", "completed", "1902")),
+    ("Elm Hall opened its doors in early 1888.", ("Elm Hall", "opened", "1888")),
+    ("Elm Canal is a canal in Norton, 1.8 miles long and wide.", ("Elm Canal", "length", "1.8 miles")),
+    ("Elm Bridge crosses the Wye in Norton.", ("Elm Bridge", "located in", "Norton")),
+    ("Elm House is one of the oldest houses built in 1902.", ("Elm House", "completed", "1902")),
+    ("Elm Hall seats 50,000 spectators.", ("Elm Hall", "capacity", "50,000")),
+    ("Elm Road is home to Oak Club.", ("Elm Road", "contains", "Oak Club")),
+    (
+        "The park was designed by the architect Ada Stone. Elm Park is old.",
+        ("Elm Park", "designed by", "Ada Stone"),
+    ),
+]
+
 
 async def _rules(schema: Schema, text: str, said: tuple[str, str, str]) -> list[list[NamedNode]]:
     extraction = await pipeline(schema, ScriptedModel(reply([said]))).extract(text)

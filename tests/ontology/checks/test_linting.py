@@ -87,31 +87,6 @@ def test_the_worst_comes_first(tmp_path: Path) -> None:
     assert found[0].level.value == "ERROR"
 
 
-@pytest.mark.parametrize(
-    "axiom",
-    [
-        ":Park owl:hasKey ( :p ) .",
-        ":Park rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :p ; owl:hasSelf true ] .",
-        ":Park owl:equivalentClass [ owl:intersectionOf ( :Road :Park ) ] .",
-    ],
-)
-def test_an_axiom_that_inference_does_not_follow_is_named(tmp_path: Path, axiom: str) -> None:
-    found = [one for one in lint(tmp_path, axiom) if one.rule.name == "axiom_not_inferred"]
-    assert len(found) == 1
-    assert found[0].level == "INFO"
-    assert found[0].line is not None
-    assert found[0].subject.removeprefix("http://www.w3.org/2002/07/owl#") in axiom
-
-
-def test_axioms_that_inference_follows_are_not_named(tmp_path: Path) -> None:
-    axioms = (
-        ":p a owl:TransitiveProperty , owl:SymmetricProperty ; owl:inverseOf :q ; rdfs:subPropertyOf :q ."
-        ":p owl:propertyChainAxiom ( :p :p ) . :a owl:sameAs :b . :p a owl:InverseFunctionalProperty ."
-        ":Park rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :p ; owl:someValuesFrom :Road ] ."
-    )
-    assert "axiom_not_inferred" not in {one.rule.name for one in lint(tmp_path, axioms)}
-
-
 def test_a_line_is_that_of_the_name_and_not_of_a_longer_one(tmp_path: Path) -> None:
     turtle = ":Parking a owl:Class .:Par-k a owl:Class .\n:Y rdfs:subClassOf :Par .\n:Par a owl:Class ."
     (tmp_path / "o.ttl").write_text(HEAD + turtle)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -14,6 +15,10 @@ from tests.support.prepared_processes import urbankg
 from tests.support.running_server import RunningServer
 from tests.support.tgi_stand_in import StandIn, running
 
+TIME = re.compile("0:0[0-9]:[0-9]{2}")
+"""How long something has been at work."""
+DRAWN = re.compile("[\x1b\r\u2500-\u259f\u2800-\u28ff]")
+"""Control sequences, lines of tables, bars and spinners."""
 MINI = """@prefix ex: <http://example.org/> . ex:a ex:p "1" , "2" ."""
 
 
@@ -59,7 +64,7 @@ def test_a_terminal_gets_tables_and_a_pipe_json(folder: Path):
     assert "│ 1 │" in on_terminal(*query)
     settings = ("config", "show", "--data", str(folder))
     assert json.loads(urbankg(*settings).stdout)["data"]["value"] == str(folder)
-    assert "┃" in urbankg(*settings, "--no-json").stdout
+    assert f"data\t{folder}\t" in urbankg(*settings, "--no-json").stdout
     shown = on_terminal(*settings)
     assert "┏" in shown
     assert on_terminal(*settings, "--json").startswith("{")
@@ -71,15 +76,31 @@ def test_a_terminal_gets_tables_and_a_pipe_json(folder: Path):
         (("backup", "{tmp}/kept"), "backing up"),
         (("dump", "{tmp}/all.nq"), "writing"),
         (("optimize",), "optimizing"),
+        (("validate",), "validating"),
+        (("load", "--bulk", "{mini}"), "loading"),
     ],
 )
 def test_a_long_command_says_on_a_terminal_what_it_does(
     command: tuple[str, ...], what: str, folder: Path, tmp_path: Path
 ):
-    arguments = [part.format(tmp=tmp_path) for part in command]
-    assert what in on_terminal(*arguments, "--data", str(folder), errors=True)
-    arguments[-1] += "2" if len(arguments) > 1 else ""
-    assert what not in urbankg(*arguments, "--data", str(folder)).stderr
+    arguments = [part.format(tmp=tmp_path, mini=folder.parent / "mini.ttl") for part in command]
+    shown = on_terminal(*arguments, "--data", str(folder), errors=True)
+    assert what in shown
+    assert TIME.search(shown)
+    elsewhere = [part + "2" if part.startswith(str(tmp_path)) else part for part in arguments]
+    written = urbankg(*elsewhere, "--data", str(folder)).stderr
+    assert TIME.search(written) is None
+    assert DRAWN.search(written) is None
+
+
+def test_the_size_of_what_is_restored_is_shown_on_a_terminal(folder: Path, tmp_path: Path):
+    kept = tmp_path / "kept"
+    assert urbankg("backup", str(kept), "--data", str(folder)).returncode == 0
+    shown = on_terminal("restore", str(kept), "--data", str(tmp_path / "one"), errors=True)
+    assert re.search(r"0:0.* [0-9.]+ MB.*restoring", shown)
+    written = urbankg("restore", str(kept), "--data", str(tmp_path / "two")).stderr
+    assert written.splitlines() == [written.strip()]
+    assert "as backed up at" in written
 
 
 @pytest.mark.parametrize(

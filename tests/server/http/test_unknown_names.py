@@ -168,6 +168,12 @@ async def test_a_misspelled_graph_is_refused_by_the_store(
     assert "did you mean 'graph'?" in response.json()["detail"]
 
 
+GEOJSON = {
+    "Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon", "GeometryCollection",
+}  # fmt: skip
+"""GeoJSON may have members of others (RFC 7946, 6.1); a step of a plan has what the server wrote."""
+
+
 async def test_all_members_of_all_bodies_are_known(shared_client: httpx.AsyncClient) -> None:
     """No object of a JSON body takes members that its schema does not name."""
     description = (await shared_client.get("/openapi.json")).json()
@@ -177,6 +183,8 @@ async def test_all_members_of_all_bodies_are_known(shared_client: httpx.AsyncCli
         for method, operation in methods.items():
             form = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
             for place, schema in objects_of(form.get("schema", {}), schemas):
+                if {"PlanStep", *GEOJSON} & set(place.split("/")):
+                    continue
                 if "properties" in schema and schema.get("additionalProperties") is not False:
                     open_ones.add((method, path, place))
     assert not open_ones

@@ -1,5 +1,6 @@
 """The experiment in three conditions, with replies written by hand."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from extractors.models.chat import Message, Reply
 from server.errors import ServerError
-from server.research.filling import Filled, filling_table, measure_filling, read_facts
+from server.research.filling import Filled, measure_filling, print_filling, read_facts
 from tests.server.conftest import RecordedModel, triples
 from tests.support.workshop import settings_of
 
@@ -45,11 +46,13 @@ async def test_what_the_model_believes_is_never_counted_and_what_a_passage_state
     assert not any(one.counted for one in found.values())
 
 
-def test_replies_that_were_written_by_hand_are_labeled_so():
+def test_replies_that_were_written_by_hand_are_labeled_so(capsys: pytest.CaptureFixture[str]):
     one = Filled("1", "When?", True, True, "refused", True, "1846", False, "confirmed", True, "1846.", 1.0)
-    labels = list(filling_table([one], "embedded model").columns[0].cells)
-    assert labels[0] == "the model alone (replies written by hand)"
-    assert next(iter(filling_table([replace(one, by_hand=False)], "m").columns[0].cells)) == "the model alone"
+    for written in (one, replace(one, by_hand=False)):
+        print_filling([written], "embedded model")
+    first, second = (json.loads(line)["rows"][0] for line in capsys.readouterr().out.splitlines())
+    assert first["condition"] == "the model alone (replies written by hand)"
+    assert second["condition"] == "the model alone"
 
 
 def test_a_line_that_is_no_fact_is_named(tmp_path: Path):

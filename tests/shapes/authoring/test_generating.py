@@ -39,6 +39,14 @@ ONTOLOGY = """@prefix : <http://example.org/o#> .
 :seats a owl:DatatypeProperty ; rdfs:range xsd:unsignedByte .
 :svg a rdfs:Datatype . :shape a owl:DatatypeProperty ; rdfs:range :svg .
 :free a owl:ObjectProperty ; rdfs:domain :Road ; ukg:generateShapes false .
+:beside a owl:ObjectProperty , owl:IrreflexiveProperty .
+:above a owl:ObjectProperty , owl:AsymmetricProperty .
+:owner a owl:ObjectProperty ; owl:propertyDisjointWith :rival . :rival a owl:ObjectProperty .
+:east a owl:ObjectProperty . :west a owl:ObjectProperty .
+[] a owl:AllDisjointProperties ; owl:members ( :west :east ) .
+:isbn a owl:DatatypeProperty ; rdfs:range [ owl:unionOf ( :Ten ) ] .
+:Ten a rdfs:Datatype ; owl:equivalentClass
+    [ owl:onDatatype xsd:string ; owl:withRestrictions ( [ xsd:length 3 ] ) ] .
 """
 HEAD = """@prefix : <http://example.org/o#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -116,6 +124,13 @@ CONTRADICTIONS = [
     (":x :seats 300 .", {"MaxInclusiveConstraintComponent"}),
     (":x :shape :y .", {"NodeKindConstraintComponent"}),
     (":x a :Road ; :lanes 1 , 2 .", {"MaxCountConstraintComponent"}),
+    (":x :beside :x .", {"DisjointConstraintComponent"}),
+    (":x :above :y . :y :above :x .", {"DisjointConstraintComponent"}),
+    (":x :above :x .", {"DisjointConstraintComponent"}),
+    (":x :owner :y ; :rival :y .", {"DisjointConstraintComponent"}),
+    (":x :west :y ; :east :y .", {"DisjointConstraintComponent"}),
+    (":x :isbn 'ab' .", {"MinLengthConstraintComponent"}),
+    (":x :isbn 'abcd' .", {"MaxLengthConstraintComponent"}),
 ]
 CONSISTENT = [
     ":x :in :y .",
@@ -128,6 +143,10 @@ CONSISTENT = [
     ":x :shape '<svg/>' .",
     ":x :code 'a' . :y :code 'a' .",
     ":x a :Road .",
+    ":x :beside :y . :y :beside :x .",
+    ":x :above :y . :y :above :z .",
+    ":x :owner :y ; :rival :z . :z :owner :x . :x :west :y . :y :east :x .",
+    ":x :isbn 'abc' .",
     ":free :free :x . :x a :Park .",
 ]
 
@@ -184,6 +203,12 @@ def test_what_must_be_there_only_warns(tmp_path: Path) -> None:
         (":s sh:targetSubjectsOf :opened ; sh:path :opened ; sh:deactivated true .", ":x :opened 1 , 2 ."),
         (":s a sh:NodeShape ; sh:targetClass :Road ; sh:not [ sh:class :Park ] ; sh:deactivated true .",
          ":x a :Park , :Road ; :in :x ."),
+        (":s a sh:NodeShape ; sh:targetSubjectsOf :beside ; sh:disjoint :beside ; sh:severity sh:Info .",
+         ":x :beside :x ."),
+        (":s sh:targetSubjectsOf :above ; sh:path [ sh:inversePath :above ] ; sh:disjoint :above ; "
+         "sh:deactivated true .", ":x :above :y . :y :above :x ."),
+        (":s sh:targetSubjectsOf :rival ; sh:path :rival ; sh:disjoint :owner ; sh:deactivated true .",
+         ":x :rival :y ; :owner :y ."),
     ],
 )  # fmt: skip
 def test_a_shape_by_hand_replaces_the_generated_one(tmp_path: Path, by_hand: str, turtle: str) -> None:

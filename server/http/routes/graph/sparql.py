@@ -17,6 +17,7 @@ from server.http.dataset_reading import DatasetReading, ReadVocabulary
 from server.http.parameters import check_parameters
 from server.http.reporting.warning_header import warning_of
 from server.http.streaming import ClientLeft, ResultResponse, while_connected
+from server.monitoring.slow_queries import QUERY_TEXT
 from sparql.model.errors import MalformedRequest
 from sparql.model.request_mark import current_mark
 from sparql.model.unknown_names import unused_parameters
@@ -196,6 +197,7 @@ class Endpoint:
     async def answer_query(self, request: Request, found: ProtocolRequest) -> Response:
         """Run a query and stream its answer."""
         readers, settings = self._services.readers, self._services.settings
+        request.scope[QUERY_TEXT] = found.text
         preparation = self._services.rewriter.preparation(
             found.text, found.options, base=_base(settings), own_dataset=found.has_dataset
         )

@@ -2,7 +2,7 @@
 
 import logging
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
 from pydantic import Field, model_validator
@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from server.errors import StateUnreadable
 from server.gaps.queue import Asked
 from server.http.access.keys import Scope
-from server.http.bodies import body_schema, read_json
+from server.http.bodies import body_schema, described_as, read_json
 from server.http.event_stream import Note, in_steps, step_events
 from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
@@ -61,8 +61,13 @@ class AskRequest(Message):
 class RunRequest(Message):
     """An edited plan, or an edited query."""
 
-    plan: list[Any] | dict[str, Any] | None = Field(
-        None, description="The plan of a reply, or the `tree` of its last step."
+    plan: (
+        list[Annotated[Any, described_as("PlanStep")]]
+        | Annotated[dict[str, Any], described_as("JsonObject")]
+        | None
+    ) = Field(
+        None,
+        description="The plan of a reply, or the `tree` of its last step, whose members differ by its `op`.",
     )
     sparql: str | None = Field(None, description="A SELECT or ASK query.")
 

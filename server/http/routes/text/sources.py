@@ -9,7 +9,7 @@ from starlette.requests import Request
 from extractors.sources.record import SourceKind
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
-from server.http.bodies import body_schema, read_json
+from server.http.bodies import GeoJson, body_schema, read_json
 from server.http.page_parameters import Needed
 from server.message import Message
 from server.runtime.context import Services
@@ -23,7 +23,7 @@ class SourceJson(Message):
     type: str = Field("", max_length=1000, description="What sort of place it is, in words.")
     class_: str | None = Field(None, alias="class", description="IRI of its class, instead of words.")
     text: str = Field("", description="What is said about it.")
-    geometry: str | dict[str, Any] | None = Field(None, description="WKT or GeoJSON.")
+    geometry: str | GeoJson | None = Field(None, description="WKT or GeoJSON.")
     rating: float | None = Field(None, description="What a review gives.")
     url: str | None = Field(None, description="Where the text comes from.")
     id: str | None = Field(None, description="What distinguishes the place from others of its name.")

@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from server.http.description.operations import OPERATIONS
+from server.jobs.progress import Progress
 from server.runtime.context import Services
 from tests.server.conftest import RecordedModel, triples
 from tests.server.http.routes.text.test_ask import CITY
@@ -26,7 +27,7 @@ READING = {"/query", "/check", "/impact", "/ask/run", "/models/probe"}
 """What writes nothing is answered anew."""
 
 RETRY = "/jobs/{job}/retry"
-"""Needs a worker: `tests/server/jobs/test_jobs.py`."""
+"""Needs a document that failed: `retry_of`."""
 
 Sent = dict[str, Any]
 Made = Callable[[httpx.AsyncClient, Path], Awaitable[tuple[str, Sent]]]
@@ -79,6 +80,21 @@ def of_job(act: str, *, paused: bool) -> Made:
         asked = {"paused": str(paused).lower()}
         posted = await client.post("/jobs", params=asked, content=content, headers=LINES)
         return f"/jobs/{posted.json()['id']}/{act}", {}
+
+    return made
+
+
+def retry_of(services: Services) -> Made:
+    """For a job with a document that failed."""
+
+    async def made(client: httpx.AsyncClient, folder: Path) -> tuple[str, Sent]:
+        posted = await client.post("/jobs", content=json.dumps({"text": "A pond to retry."}), headers=LINES)
+        progress = Progress(services.jobs)
+        for work in progress.claim(100):
+            progress.failed(work, "The reply is no JSON.")
+        job = posted.json()["id"]
+        assert (await client.get(f"/jobs/{job}")).json()["documents"]["failed"] == 1
+        return f"/jobs/{job}/retry", {}
 
     return made
 
@@ -194,11 +210,12 @@ async def test_every_post_that_writes_is_tried() -> None:
     assert set(POSTS) | {RETRY} == written
 
 
-@pytest.mark.parametrize("path", POSTS)
+@pytest.mark.parametrize("path", [*POSTS, RETRY])
 async def test_a_repeat_gets_the_first_reply(
     town: httpx.AsyncClient, shared_services: Services, tmp_path: Path, path: str
 ) -> None:
-    address, sent = await POSTS[path](town, tmp_path)
+    made = retry_of(shared_services) if path == RETRY else POSTS[path]
+    address, sent = await made(town, tmp_path)
     headers = {**sent.pop("headers", {}), "idempotency-key": path}
     first = await town.post(address, **sent, headers=headers)
     # The model knows nothing by heart: the reply that says so is kept as well.
