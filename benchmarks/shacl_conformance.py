@@ -32,7 +32,8 @@ from rdflib.namespace import SH
 
 from shapes.engine.data_graph import DataGraph
 from shapes.errors import ShapesError
-from shapes.gate.gate import EngineName, ShapesGate
+from shapes.gate.engines import EngineName
+from shapes.gate.gate import ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
 from shapes.paths import parse_path, text
 from sparql.model.change import Violation

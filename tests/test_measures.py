@@ -14,7 +14,6 @@ LINES_PER_FILE = 500
 LONG_FILES = {
     "geo/kernel/border_kernel.py": "numba inlines within one file",
     "curation/decisions.py": "each kind of decision beside its undoing",
-    "server/http/description/curation_answers.py": "a table of answers",
 }
 STARTS_PER_FILE = 5
 SLEEPS = 32

@@ -42,7 +42,7 @@ PUBLIC = {
     "docs/decisions/0045-forms-of-questions.md": "quotes a question",
     "docs/decisions/0092-words.md": "is about these words",
     "ontology/checks/reporting.py": "the member `mend` of reports",
-    "server/http/description/curation_answers.py": "the members `mend` and `mended`",
+    "server/http/description/rules_answers.py": "the members `mend` and `mended`",
     "server/mcp/protocol.py": "instructions to a model",
     "server/rules/rule_effects.py": "the member `mended`",
     "sparql/ask/linking/forms.py": "quotes a question",

@@ -9,7 +9,7 @@ import pytest
 
 from server.runtime.context import Services
 from server.runtime.wiring import build
-from shapes.authoring.impact import Bounds
+from shapes.authoring.impact_results import Bounds
 from tests.server.conftest import RecordedModel, select
 from tests.support.prepared_processes import urbankg
 from tests.support.workshop import CITY, PREFIX, RULES, SHORT, folders, settings_in, submit, update

@@ -12,7 +12,8 @@ from pyoxigraph import Quad
 
 from ontology import Schema
 from shapes.authoring.comparison import comparison
-from shapes.authoring.impact import ComparedRules, Impact, measure_impact
+from shapes.authoring.impact import measure_impact
+from shapes.authoring.impact_results import ComparedRules, Impact
 from shapes.gate.gate import ShapesGate
 from shapes.gate.judging import in_order
 from shapes.loading import load_shapes
