@@ -121,6 +121,32 @@ def test_the_context_imports_nothing_of_the_server_at_run_time() -> None:
     assert packages == ["server.runtime.lazy"]
 
 
+def classes_with(method: str, *, below: str = "") -> set[str]:
+    """The classes, other than Protocols, that define this method, in all packages or in one folder."""
+    found = set()
+    for path in product_files():
+        if str(path.relative_to(ROOT)).startswith(below):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef) and "Protocol" not in map(ast.unparse, node.bases):
+                    names = [
+                        one.name
+                        for one in node.body
+                        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
+                    ]
+                    found |= {node.name} if method in names else set()
+    return found
+
+
+def test_a_select_has_four_ways_to_its_answer_and_an_insert_data_two() -> None:
+    """A SELECT: lookup, index answer, worker, remote store. INSERT DATA: short path, application."""
+    assert classes_with("__call__", below="server/http/short") == {"LookupLane", "UpdateLane"}
+    assert classes_with("open_query") == {"WorkerPool", "RemoteQueryService"}
+    answering = "sparql.rewriting.spatial.index_answers"
+    assert [name for name, others in module_graph().items() if answering in others] == [
+        "sparql.rewriting.rewriter"
+    ]
+
+
 def test_a_test_file_starts_few_servers() -> None:
     """As processes; tests that only read share a server of their module."""
     counts = {path.name: len(calls(path, "RunningServer")) for path in (ROOT / "tests").rglob("test_*.py")}
