@@ -39,7 +39,7 @@ async def parks(shop_client: httpx.AsyncClient) -> httpx.AsyncClient:
 async def test_statements_that_would_newly_fail_are_counted_with_examples(
     parks: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, many: int
 ) -> None:
-    monkeypatch.setattr("shapes.authoring.impact.BOUNDS", Bounds(many=many))
+    monkeypatch.setattr("shapes.authoring.impact_results.BOUNDS", Bounds(many=many))
     impact = (await put(parks, "/shapes/rules.ttl", RULES + SHORT, **{"dry-run": "true"}))["impact"]
     assert (impact["failing"], impact["mended"], impact["exact"]) == (1, 0, True)
     [shape] = impact["shapes"]
@@ -77,7 +77,7 @@ async def test_a_new_subclass_makes_its_instances_fail_by_a_shape_that_stays(
 async def test_an_axiom_about_very_many_things_is_not_followed_to_each_and_the_answer_says_so(
     parks: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shapes.authoring.impact.BOUNDS", Bounds(touched=1, many=0))
+    monkeypatch.setattr("shapes.authoring.impact_results.BOUNDS", Bounds(touched=1, many=0))
     edited = CITY.replace("owl:disjointWith :Park", "rdfs:subClassOf :Park")
     await update(parks, "INSERT DATA { :c a :Road . :d a :Road }")
     impact = (await put(parks, "/ontologies/city.ttl", edited, **{"dry-run": "true"}))["impact"]
@@ -155,13 +155,13 @@ async def test_an_edit_of_several_files_is_measured_together(parks: httpx.AsyncC
 async def test_of_very_many_suspects_a_part_is_judged_and_the_answer_says_so(
     parks: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shapes.authoring.impact.BOUNDS", Bounds(judged=1))
+    monkeypatch.setattr("shapes.authoring.impact_results.BOUNDS", Bounds(judged=1))
     text = RULES + SHORT.replace("sh:maxLength 5", "sh:maxLength 2")
     impact = (await put(parks, "/shapes/rules.ttl", text, **{"dry-run": "true"}))["impact"]
     [shape] = impact["shapes"]
     assert impact["exact"] is False
     assert (shape["judged"], shape["suspects"], shape["failing"]) == (1, 2, 1)
-    monkeypatch.setattr("shapes.authoring.impact.BOUNDS", Bounds(tested=1))
+    monkeypatch.setattr("shapes.authoring.impact_results.BOUNDS", Bounds(tested=1))
     impact = (await put(parks, "/shapes/rules.ttl", text, **{"dry-run": "true"}))["impact"]
     assert (impact["shapes"][0]["tested"], impact["shapes"][0]["targets"], impact["exact"]) == (1, 2, False)
 
