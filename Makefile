@@ -209,9 +209,13 @@ vocabularies: setup
 	  $$($(BIN)/python -c 'from benchmarks.vocabularies.pairs import PACKAGES; print(*PACKAGES)')
 	$(BIN)/python -m benchmarks.foreign_shapes --packages build/vocabularies
 
-# The W3C SHACL tests through the gate, beside pySHACL over the whole.
+# The W3C SHACL tests through the gate, beside pySHACL over the whole; and pySHACL's own tests of SHACL Advanced
+# Features, from its source distribution.
 shacl-conformance: setup
 	$(BIN)/python -m benchmarks.shacl_conformance --suite $(SHACL_SUITE) --write docs/shacl-conformance.md
+	$(BIN)/pip download --quiet --disable-pip-version-check --no-deps --no-binary pyshacl --dest build/pyshacl \
+	  pyshacl==$$($(BIN)/python -c 'import pyshacl; print(pyshacl.__version__)')
+	$(BIN)/python -m benchmarks.shacl_advanced --suite build/pyshacl --write docs/shacl-conformance.md
 
 clean:
 	rm -rf $(VENV) .venv-docs data/demo build *.egg-info

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from extractors.english.wording.proposing import Proposed
 from extractors.grounding.entities import name_key
 from extractors.grounding.interpretation import Interpretation, StatedTriple
+from extractors.prompting.prompt import IS_A
 from extractors.prompting.reply import ReplyTriple
+from extractors.text.chunking import Span
 
 __all__ = ["unsaid"]
 
-_CONFIDENCE: Final = 0.75
+_CONFIDENCE: Final = 0.6
 """Of statements that only the labels say: about as many are right on texts that no rule was chosen on."""
 
 
-def unsaid(proposed: Iterable[Proposed], readings: Iterable[Interpretation]) -> list[StatedTriple]:
-    """Return what the labels say beyond a model's readings; its raw text names the reader."""
+def unsaid(
+    proposed: Iterable[Proposed],
+    kinds: Iterable[tuple[str, str, Span]],
+    readings: Sequence[Interpretation],
+) -> list[StatedTriple]:
+    """Return what the labels say beyond a model's readings; its raw text names the reader.
+
+    `kinds` are those that the text says of names, for names of which a model said none.
+    """
     known = {
         (name_key(one.said.triple.subject), one.relation.iri, name_key(one.said.triple.object))
         for one in readings
@@ -33,4 +42,12 @@ def unsaid(proposed: Iterable[Proposed], readings: Iterable[Interpretation]) -> 
             raw = json.dumps(said, ensure_ascii=False)
             triple = ReplyTriple(subject, term.label, value, raw, _CONFIDENCE)
             found.append(StatedTriple(triple, sentence, _CONFIDENCE))
+    typed = {name_key(one.said.triple.subject) for one in readings if one.is_type}
+    for name, kind, sentence in kinds:
+        if name_key(name) not in typed:
+            typed.add(name_key(name))
+            raw = json.dumps(
+                {"subject": name, "relation": IS_A, "object": kind, "reader": "labels"}, ensure_ascii=False
+            )
+            found.append(StatedTriple(ReplyTriple(name, IS_A, kind, raw, _CONFIDENCE), sentence, _CONFIDENCE))
     return found

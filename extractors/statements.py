@@ -98,8 +98,8 @@ class StatementBuilder:
         readings = self._interpreter.interpret(calibrated)
         if self._wording and self._by_labels:
             ends = {end for one in readings for end in (one.said.triple.subject, one.said.triple.object)}
-            proposed = Wording(self._text, self._linker, ends).proposed()
-            calibrated += unsaid(proposed, readings)
+            wording = Wording(self._text, self._linker, ends)
+            calibrated += unsaid(wording.proposed(), wording.proposed_kinds(), readings)
             readings = self._interpreter.interpret(calibrated)
         readings = self._looked_at(readings)
         names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)

@@ -27,12 +27,17 @@ class Hierarchy:
 
     def above(self, iri: NamedNode) -> frozenset[NamedNode]:
         """The term itself and everything above it."""
+        # Data may have any number of terms that no order knows.
+        if iri not in self._up:
+            return frozenset((iri,))
         if iri not in self._above:
             self._above[iri] = _reach(iri, self._up)
         return self._above[iri]
 
     def below(self, iri: NamedNode) -> frozenset[NamedNode]:
         """The term itself and everything below it."""
+        if iri not in self._down:
+            return frozenset((iri,))
         if iri not in self._below:
             self._below[iri] = _reach(iri, self._down)
         return self._below[iri]

@@ -5,7 +5,7 @@ change the verdict of every focus node from which the path leads to it. Dependen
 node judged needlessly costs time, a missed node would let a violation pass.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -123,10 +123,37 @@ def is_deactivated(graph: rdflib.Graph, node: rdflib.term.Node) -> bool:
     return any(isinstance(v, rdflib.Literal) and v.value is True for v in graph.objects(node, SH.deactivated))
 
 
+def shape_dependencies(
+    graph: rdflib.Graph, node: rdflib.term.Node, at: Path, missing: Effect
+) -> Iterator[Dependency]:
+    """Which triples it depends on whether the nodes at `at` conform to a shape."""
+    yield from _Collector(graph, custom_components(graph)).shape(node, at, missing)
+
+
+def targeted(
+    graph: rdflib.Graph,
+    node: rdflib.term.Node,
+    dependencies: Iterable[Dependency],
+    name: str,
+    *,
+    is_class: bool,
+) -> TargetedShape:
+    """The targets of a shape, with other dependencies than those of its constraints."""
+    classes = set(graph.objects(node, SH.targetClass)) | ({node} if is_class else set())
+    return TargetedShape(
+        node=node,
+        name=name,
+        nodes=frozenset(to_oxigraph(n) for n in graph.objects(node, SH.targetNode)),
+        classes=_iris(classes),
+        subjects_of=_iris(graph.objects(node, SH.targetSubjectsOf)),
+        objects_of=_iris(graph.objects(node, SH.targetObjectsOf)),
+        dependencies=tuple(dict.fromkeys(dependencies)),
+    )
+
+
 def _targeted(
     graph: rdflib.Graph, node: rdflib.term.Node, is_class: bool, components: tuple[CustomComponent, ...]
 ) -> TargetedShape:
-    classes = set(graph.objects(node, SH.targetClass)) | ({node} if is_class else set())
     merged: dict[tuple[Path | None, Step], Effect] = {}
     try:
         for found in _Collector(graph, components).shape(node, HERE, REMOVED):
@@ -135,15 +162,8 @@ def _targeted(
     except ShapeMalformed as error:
         # An editor searches for the shape, not for the node inside it.
         raise ShapeMalformed(str(node), error.reason) from error
-    return TargetedShape(
-        node=node,
-        name=str(node),
-        nodes=frozenset(to_oxigraph(n) for n in graph.objects(node, SH.targetNode)),
-        classes=_iris(classes),
-        subjects_of=_iris(graph.objects(node, SH.targetSubjectsOf)),
-        objects_of=_iris(graph.objects(node, SH.targetObjectsOf)),
-        dependencies=tuple(Dependency(*key, effect) for key, effect in merged.items() if effect != NEITHER),
-    )
+    dependencies = (Dependency(*key, effect) for key, effect in merged.items() if effect != NEITHER)
+    return targeted(graph, node, dependencies, str(node), is_class=is_class)
 
 
 def _iris(nodes: object) -> frozenset[NamedNode]:

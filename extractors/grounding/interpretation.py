@@ -26,6 +26,7 @@ from extractors.grounding.relation_words import Ends, RelationWords
 from extractors.prompting.prompt import IS_A
 from extractors.prompting.reply import ReplyTriple
 from extractors.text.chunking import Span
+from extractors.text.letters import is_foreign
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 
@@ -129,7 +130,10 @@ class Interpreter:
         return self._completed(without_possessor(without_heading(without_whereabouts(name))))
 
     def _completed(self, name: str) -> str:
-        """Complete a name that is cut before "and", "on" or "for" wherever it occurs: "Ministry of Trade"."""
+        """Complete a name that is cut wherever it occurs: "Ministry of Trade" before "and Industry".
+
+        Words side by side in another script than Latin are one name.
+        """
         found = {self._whole(span) for span in self._text.occurrences(name)}
         whole = next(iter(found)) if len(found) == 1 else None
         return name if whole is None else " ".join(self._text.evidence(whole).quote.split())
@@ -137,8 +141,11 @@ class Interpreter:
     def _whole(self, part: Span) -> Span | None:
         runs = capitalized_runs(self._text.text, self._text.sentence_of(part))
         whole = next((run for run in runs if run.start <= part.start and part.end < run.end), None)
-        rest = "" if whole is None else self._text.text[part.end : whole.end]
-        return Span(part.start, whole.end) if whole is not None and _GOES_ON.match(rest) else None
+        if whole is None:
+            return None
+        goes_on = _GOES_ON.match(self._text.text[part.end : whole.end])
+        foreign = is_foreign(self._text.text[whole.start : whole.end])
+        return Span(part.start, whole.end) if goes_on or foreign else None
 
     def _resolved(self, readings: Sequence[Interpretation]) -> Sequence[Interpretation]:
         """Replace pronouns and descriptions by the names that they clearly refer to."""

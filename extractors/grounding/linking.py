@@ -17,6 +17,7 @@ from typing import Protocol
 
 from pyoxigraph import NamedNode
 
+from extractors.text.letters import LETTER
 from ontology.schema import Schema
 
 __all__ = [
@@ -32,7 +33,7 @@ __all__ = [
     "words_of",
 ]
 
-_WORD = re.compile(r"(?:\w[\u0300-\u036f]*)+(?:['’ʼ](?:\w[\u0300-\u036f]*)+)*|&")
+_WORD = re.compile(rf"\w{LETTER}*(?:['’ʼ]\w{LETTER}*)*|&")
 _POSSESSIVE = re.compile(r"['’ʼ][sS]$")
 _APOSTROPHES = re.compile(r"['’ʼ]")
 _UNDECOMPOSED = str.maketrans(

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from extractors.text.letters import LETTER
+
 __all__ = ["answer_grammar"]
 
-_UNIT: Final = re.compile(r"\w+|[^\w\s]")
+_UNIT: Final = re.compile(rf"{LETTER}+|[^\w\s]")
 _STARTS: Final = re.compile(r"""[\w"'“‘(\[#$€£¥@&+-]""")
 _FREE: Final = "[^|\\n]+"
 _BAR: Final = "|"

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Protocol
 
 from extractors.errors import ExtractionError
+from extractors.text.letters import MARKS
 
 __all__ = [
     "TextError",
@@ -28,6 +29,7 @@ _JUDGED_CHARACTERS = 5_000
 _CERTAIN = 0.38  # the classifier's certainty for lists of foreign names stays below this
 _CERTAIN_DESPITE_FUNCTION_WORDS = 0.5
 _FUNCTION_WORD_SHARE = 0.12
+_LAST_LATIN = "\u0250"
 
 # Words that carry grammar, not content: a text full of foreign names is still in the language whose function
 # words hold it together. Words that are frequent in other languages too ("for", "at", "on") are left out.
@@ -37,7 +39,7 @@ _FUNCTION_WORDS = {
         "she his or where when between after before during"
     ),
 }
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(rf"[^\W\d_][^\W\d_]*(?:[{MARKS}]+[^\W\d_]*)*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2028\u2029\ufeff\ufffe\uffff]")
 
@@ -121,8 +123,11 @@ def is_held_together(sentence: str, language: str) -> bool:
 
 
 def _function_word_share(words: list[str], language: str) -> float:
+    """The share of a language's function words; words in another script do not count where they are fewer."""
     known = set(_FUNCTION_WORDS.get(language, "").split())
-    return sum(word in known for word in words) / len(words)
+    own = [word for word in words if word[0] < _LAST_LATIN]
+    counted = own if len(own) * 2 >= len(words) else words
+    return sum(word in known for word in counted) / len(counted)
 
 
 def readable(text: str) -> str:

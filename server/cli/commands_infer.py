@@ -3,19 +3,24 @@
 import typer
 
 from server.cli.invocation import settings_of
-from server.cli.options import Config, Data, OntologyFolder
+from server.cli.options import Config, Data, OntologyFolder, ShapesFolder
 from server.cli.output import stderr
 from server.cli.running_server import running_server
 from server.errors import ServerError
 from server.runtime.settings import Settings
+from sparql.inference.derivation_rules import DerivationRules
 from sparql.model.store_errors import StoreUnreadable
 
 
 def infer(
-    context: typer.Context, data: Data = None, config: Config = None, ontology: OntologyFolder = None
+    context: typer.Context,
+    data: Data = None,
+    config: Config = None,
+    ontology: OntologyFolder = None,
+    shapes: ShapesFolder = None,
 ) -> None:
     """Recompute all inferences of the graph; with the setting inference 'none', delete them."""
-    infer_graph(settings_of(context, data=data, config=config, ontology=ontology).settings)
+    infer_graph(settings_of(context, data=data, config=config, ontology=ontology, shapes=shapes).settings)
 
 
 def infer_graph(settings: Settings) -> None:
@@ -38,12 +43,13 @@ def infer_graph(settings: Settings) -> None:
     from sparql.writing.writer import Writer
 
     schema = Schema.load(settings.ontology or SHIPPED_ONTOLOGY)
+    more = shape_rules_of(settings)
     store = open_store(settings)
     try:
         writer = Writer(
             store,
             deriver=SpatialRelations(settings.tolerances),
-            inferences=Inferences(store, settings.inference_max) if settings.infers else None,
+            inferences=Inferences(store, settings.inference_max, more) if settings.infers else None,
         )
         with stderr.status("reading the graph") as status:
             writer.report_inference(
@@ -58,4 +64,19 @@ def infer_graph(settings: Settings) -> None:
         revision = store.revision()
     finally:
         store.close()
+    if writer.rules_problem:
+        raise ServerError(
+            f"{count} inferences by axioms are in the graph, and none by rules. {writer.rules_problem}"
+        )
     stderr.print(f"{count} inferences, as the setting '{settings.inference}' says; revision {revision}")
+
+
+def shape_rules_of(settings: Settings) -> DerivationRules | None:
+    """The rules of the shapes, where the settings want them to be followed."""
+    if not settings.follows_rules:
+        return None
+    from server.runtime.shipped import SHIPPED_SHAPES
+    from shapes.derivation.shape_rules import shape_rules
+    from shapes.loading import load_shapes
+
+    return shape_rules(load_shapes(settings.shapes or SHIPPED_SHAPES).graph)

@@ -17,7 +17,7 @@ from server.cli.running_server import RunningServer
 from server.runtime.context import Services
 from sparql.model.change import Violation
 from sparql.model.options import Options
-from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS
+from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS, WITH_PREFIXES
 from sparql.protocol.negotiation import choose_by_name
 from sparql.syntax.request_facts import facts_of
 from sparql.workers.result import QueryRequest
@@ -89,7 +89,9 @@ async def _query(services: Services, text: str, format_: str | None) -> int:
     preparation = services.rewriter.preparation(text, Options())
     table = _as_table(text, format_)
     body = b""
-    async with services.readers.query(QueryRequest(text, chosen, preparation=preparation)) as result:
+    prefixes = services.schema.prefixes if chosen.name in WITH_PREFIXES else {}
+    asked = QueryRequest(text, chosen, preparation=preparation, prefixes=prefixes)
+    async with services.readers.query(asked) as result:
         async for chunk in result:
             if table:
                 body += chunk

@@ -5,7 +5,7 @@ import gzip
 import json
 import resource
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from threading import Event
@@ -31,7 +31,8 @@ from server.data.loading import LoadResult
 from server.data.rdf_files import LoadError, RdfFile, rdf_files
 from server.data.storage import Loader, check_graph
 from server.runtime.context import Services
-from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, Format
+from server.runtime.settings import Settings
+from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, WITH_PREFIXES, Format
 from sparql.protocol.negotiation import choose_by_name
 from sparql.storage.backup import back_up, partial_of, restore
 from sparql.storage.dump import write_dump
@@ -138,7 +139,7 @@ def dump(
     def here(store: EmbeddedStore) -> int:
         check_graph(store, name)
         with _writing(file), _output(file) as output:
-            write_dump(store.graph, output, chosen, name)
+            write_dump(store.graph, output, chosen, name, _prefixes(settings, chosen))
         return 0
 
     on_store(settings, through_server, here)
@@ -294,6 +295,17 @@ def _dump_format(name: str | None, file: Path | None) -> Format:
     suffix = plain.suffix.lstrip(".").lower()
     by_suffix = next((one for one in GRAPH_FORMATS if suffix and one.answers_to(suffix)), None)
     return by_suffix or BY_NAME["nquads"]
+
+
+def _prefixes(settings: Settings, format_: Format) -> Mapping[str, str]:
+    """The prefixes of the ontology, for a format that has any."""
+    if format_.name not in WITH_PREFIXES:
+        return {}
+    # Takes a while, and other formats do not need it.
+    from ontology import Schema
+    from server.runtime.shipped import SHIPPED_ONTOLOGY
+
+    return Schema.load(settings.ontology or SHIPPED_ONTOLOGY).prefixes
 
 
 def _writing(file: Path | None) -> AbstractContextManager[object]:

@@ -45,7 +45,7 @@ class FilterValues:
     def check(self, wanted: ReviewFilter) -> None:
         """Raises `UnknownValues`."""
         checks: list[tuple[str, Term | str | None, Callable[[], bool], Callable[[], Iterable[str]]]] = [
-            ("component", wanted.component, self._is_component(wanted), self._components),
+            ("component", _short(wanted), self._is_component(wanted), self._short_components),
             ("shape", wanted.shape, self._is_shape(wanted), self._shapes),
             ("class", wanted.class_, self._is_class(wanted), self._classes),
             ("predicate", wanted.predicate, self._is_predicate(wanted), self._predicates),
@@ -138,6 +138,9 @@ class FilterValues:
         standard = (name for name in R_SH.__annotations__ if name.endswith("ConstraintComponent"))
         return chain((SH.iri + name for name in standard), (UKG.iri + name for name in _OWN_COMPONENTS))
 
+    def _short_components(self) -> Iterable[str]:
+        return (one.removeprefix(SH.iri).removeprefix(UKG.iri) for one in self._components())
+
     def _shapes(self) -> list[str]:
         return list(self._services.rule_registry.current.gate.pairs.shapes)
 
@@ -158,6 +161,13 @@ class FilterValues:
     ) -> bool:
         found = self._store.match_quads(subject, predicate, value, graph)  # type: ignore[arg-type]
         return next(iter(found), None) is not None
+
+
+def _short(wanted: ReviewFilter) -> str | None:
+    """The component of a filter as clients write it: by its name in SHACL and in the system vocabulary."""
+    if wanted.component is None:
+        return None
+    return wanted.component.value.removeprefix(SH.iri).removeprefix(UKG.iri)
 
 
 def _unknown_value(name: str, value: Term | str, known: list[str]) -> str:

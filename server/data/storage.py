@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -24,7 +25,7 @@ from server.runtime.stores import is_remote
 from sparql.model.change import Rejection, Violation
 from sparql.model.errors import GraphUnknown, QueryFailed
 from sparql.model.triple_store import TripleStore
-from sparql.protocol.formats import Format
+from sparql.protocol.formats import WITH_PREFIXES, Format
 from sparql.storage.dump import holds_graph_names
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.workers.protocol import QueryService
@@ -225,25 +226,33 @@ def check_graph(store: TripleStore, name: NamedNode | None) -> None:
 
 
 async def stream_dump(
-    store: TripleStore, readers: QueryService, format_: Format, name: NamedNode | None
+    store: TripleStore,
+    readers: QueryService,
+    format_: Format,
+    name: NamedNode | None,
+    prefixes: Mapping[str, str],
 ) -> AsyncIterator[bytes]:
-    """A dump of the store in pieces. Raises `QueryFailed`, and RemoteError for a store at another host."""
+    """A dump of the store in pieces; `prefixes` shorten Turtle and TriG.
+
+    Raises `QueryFailed`, and RemoteError for a store at another host.
+    """
     if isinstance(store, EmbeddedStore):
-        pieces = _dump_of_checkpoint(store, format_, name)
+        pieces = _dump_of_checkpoint(store, format_, name, prefixes)
     elif is_remote(store) and name is None and holds_graph_names(format_):
         from sparql.remote.dump import dump_dataset
 
         pieces = dump_dataset(store, format_)
     else:
-        pieces = _dump_of_graph(readers, format_, name)
+        pieces = _dump_of_graph(readers, format_, name, prefixes)
     async for piece in pieces:
         yield piece
 
 
 async def _dump_of_graph(
-    readers: QueryService, format_: Format, name: NamedNode | None
+    readers: QueryService, format_: Format, name: NamedNode | None, prefixes: Mapping[str, str]
 ) -> AsyncIterator[bytes]:
-    result = await readers.open_dump(name, format_, timeout_s=_DUMP_TIMEOUT_S)
+    shortening = prefixes if format_.name in WITH_PREFIXES else None
+    result = await readers.open_dump(name, format_, prefixes=shortening, timeout_s=_DUMP_TIMEOUT_S)
     try:
         async for piece in result:
             yield piece
@@ -252,7 +261,7 @@ async def _dump_of_graph(
 
 
 async def _dump_of_checkpoint(
-    store: EmbeddedStore, format_: Format, name: NamedNode | None
+    store: EmbeddedStore, format_: Format, name: NamedNode | None, prefixes: Mapping[str, str]
 ) -> AsyncIterator[bytes]:
     """A dump of the store at its newest revision, in pieces, written by a process of its own.
 
@@ -262,7 +271,7 @@ async def _dump_of_checkpoint(
     try:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "sparql.storage.dump", str(checkpoint.path), format_.name,
-            *([] if name is None else [name.value]),
+            json.dumps(dict(prefixes)), *([] if name is None else [name.value]),
             stdout=asyncio.subprocess.PIPE, stdin=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
         try:

@@ -59,7 +59,14 @@ def create_app(services: Services) -> ASGIApp:
         return await Candidates(services).answer(request)
 
     rest = BuiltLater(build)
-    endpoint = Endpoint(services, services.updates, services.admission, vocabulary_of(services))
+    endpoint = Endpoint(
+        services,
+        services.updates,
+        services.admission,
+        vocabulary_of(services),
+        # Until the ontology is read, which nothing waits for here, IRIs are written in full.
+        lambda: services.schema.prefixes if services.is_open else {},
+    )
     limited = services.settings.requests_per_second > 0
     direct = Direct(
         rest,

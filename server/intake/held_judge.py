@@ -99,6 +99,7 @@ class HeldJudge:
             )
 
         self._writer.commit_built(build)
+        self._problems.pop(identifier, None)
         return self.describe(identifier)
 
     def _judge(self, identifier: str, stopped: Callable[[], bool]) -> None:

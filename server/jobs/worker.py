@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("urbankg.jobs")
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 60.0
+_MOST_STRUCK = 1000
 
 
 class JobWorker:
@@ -55,6 +56,7 @@ class JobWorker:
         self._limit: int | None = None
         self._pause_s = 0.0
         self._answered = 0
+        # Documents that the model failed on, and how many answers it had given by then.
         self._struck: dict[tuple[int, int], int] = {}
         self._turn = 0
         self._opened: tuple[Extractor, Committer] | None = None
@@ -190,9 +192,11 @@ class JobWorker:
             fate = Fate.RETRY
         last = work.attempts + 1 >= self._attempts
         if fate is Fate.REJECT:
+            self._struck.pop(work.key, None)
             self._settled("rejected")
             await asyncio.to_thread(self._progress.rejected, work, message_of(error))
         elif fate is Fate.FAIL or (fate is Fate.RETRY and last):
+            self._struck.pop(work.key, None)
             self._settled("failed")
             await asyncio.to_thread(self._progress.failed, work, message_of(error))
         elif fate is Fate.RETRY:
@@ -208,8 +212,11 @@ class JobWorker:
 
     def _is_poison(self, work: Work) -> bool:
         """Whether the model failed on this document before, and has answered for others since."""
-        before = self._struck.get(work.key)
+        before = self._struck.pop(work.key, None)
         self._struck[work.key] = self._answered
+        if len(self._struck) > _MOST_STRUCK:
+            # Of cancelled jobs, most likely.
+            del self._struck[next(iter(self._struck))]
         return before is not None and before != self._answered
 
     async def _hold(self, error: BaseException) -> None:

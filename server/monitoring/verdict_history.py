@@ -8,6 +8,7 @@ that neither memory nor the file grows with what clients send.
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import threading
 import time
@@ -246,6 +247,7 @@ class VerdictHistory:
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
             self._connection = sqlite3.connect(self._path, check_same_thread=False, timeout=30)
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute(_SCHEMA)

@@ -48,6 +48,8 @@ class Folders:
     shapes_edits: Edits | None = None
     generate: Generation = "contradictions"
     """Which shapes are also generated from the ontology."""
+    follows_rules: bool = False
+    """Whether the rules of the shapes are followed."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def examine(folders: Folders, known: Schema | None = None) -> Examined:
     try:
         files = load_shapes(folders.shapes, folders.shapes_edits, unread_shapes)
         findings += map(_unusable, unread_shapes)
-        findings += lint_shapes(files, schema, folders.generate)
+        findings += lint_shapes(files, schema, folders.generate, follows_rules=folders.follows_rules)
         files = with_generated(files, schema, folders.generate)
         gate = gate_of(files)
     except ShapesError as error:
@@ -137,7 +139,7 @@ def reasoned(
         return replace(report, notes=(*report.notes, f"Not reasoned over: {error}"))
     names = "HermiT" if reasoner is Reasoner.HERMIT else "HermiT, explained by Pellet"
     findings = in_order((*report.findings, *lint_reasoned(schema, verdict)))
-    return replace(report, findings=findings, notes=(*report.notes, f"ReasonerVerdict over by {names}."))
+    return replace(report, findings=findings, notes=(*report.notes, f"Reasoned over by {names}."))
 
 
 def _extents(schema: Schema) -> Iterator[Finding]:

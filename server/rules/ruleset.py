@@ -16,7 +16,9 @@ from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import OWL, PROV, PROVENANCE, RDF, UKG, XSD
 
 if TYPE_CHECKING:
+    from server.runtime.settings import Settings
     from shapes.authoring.impact_results import ComparedRules
+    from shapes.derivation.shape_rules import ShapeRules
     from shapes.gate.gate import ShapesGate
     from shapes.loading import ShapesFiles
 
@@ -45,6 +47,14 @@ class Ruleset:
         from shapes.authoring.impact_results import ComparedRules
 
         return ComparedRules(self.schema, self.files, self.gate)
+
+    def derivations(self, settings: Settings) -> ShapeRules | None:
+        """The rules of the shapes (`sh:rule`), where the settings want them to be followed."""
+        if not settings.follows_rules:
+            return None
+        from shapes.derivation.shape_rules import shape_rules
+
+        return shape_rules(self.files.graph)
 
     def generated(self) -> list[Triple]:
         """The shapes generated from the ontology; all that could be, where none are in force."""

@@ -29,7 +29,10 @@ def put_in_force(services: Services, rules: Ruleset, substitute: Callable[[], Su
     writer = services.writer
     configure(rules.gate, services)
 
+    derivations = rules.derivations(services.settings)
+
     def switch() -> None:
+        writer.use_rules(derivations)
         writer.gate = within_extent(rules.gate, services.settings.extent, rules.schema)
         services.rule_registry.current = rules
         _use_ontology(services, rules.schema)
@@ -41,7 +44,7 @@ def put_in_force(services: Services, rules: Ruleset, substitute: Callable[[], Su
         substitute=substitute,
     )
     if writer.inferring == "stale":
-        # Too much follows from the edit for it to wait.
+        # Too much follows from the edit for it to wait, or other rules are followed.
         services.background.start("infer anew", writer.infer_anew)
 
 

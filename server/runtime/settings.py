@@ -302,11 +302,12 @@ class Settings(BaseModel):
         description="How far apart two features may be, in meters, that a text states to be in or beside "
         "each other, before that counts as a contradiction.",
     )
-    inference: Literal["none", "materialised"] = Field(
+    inference: Literal["none", "materialised", "rules"] = Field(
         "none",
         description="`materialised` stores in the graph what follows by subclasses, subproperties, inverse, "
-        "transitive and symmetric properties, chains, restrictions, equivalents and equality; `none` costs "
-        "writes nothing, and queries may ask with `inference=owl`.",
+        "transitive and symmetric properties, chains, restrictions, equivalents and equality; `rules` also "
+        "what the rules of the shapes (`sh:rule`) conclude; `none` costs writes nothing, and queries may "
+        "ask with `inference=owl`.",
     )
     inference_max: int = Field(
         100_000,
@@ -392,7 +393,12 @@ class Settings(BaseModel):
     @property
     def infers(self) -> bool:
         """Whether what follows by the ontology's axioms is kept in the graph."""
-        return self.inference == "materialised"
+        return self.inference != "none"
+
+    @property
+    def follows_rules(self) -> bool:
+        """Whether what the rules of the shapes conclude is kept in the graph too."""
+        return self.inference == "rules"
 
     @property
     def judging_timeout_s(self) -> float:

@@ -186,7 +186,7 @@ def _judge(services: Services, gate: ShapesGate | None) -> tuple[Ruleset, Pendin
     if settings.infers:
         from sparql.inference.materialized import Inferences
 
-        inferences = Inferences(store, settings.inference_max)
+        inferences = Inferences(store, settings.inference_max, rules.derivations(settings))
     judge = within_extent(rules.gate, settings.extent, rules.schema)
     services.writer.release(gate=judge, deriver=relations, inferences=inferences)
     return rules, relations

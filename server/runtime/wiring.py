@@ -48,7 +48,6 @@ from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
     from extractors.models.chat import ChatModel
-    from server.jobs.store import JobStore
     from shapes.gate.gate import ShapesGate
 
 
@@ -86,7 +85,7 @@ def build(
     writer.hold()
     readers = readers_of(store, settings)
     rewriter = Rewriter(store, lambda: services.labels, inferring=settings.infers)
-    metrics = _metrics(store, writer, readers, lambda: services.jobs)
+    metrics = _metrics(store, writer, readers, lambda: services)
     background = Background()
     verdict_history = VerdictHistory(
         settings.data, lambda write: background.start("write the counts of verdicts", write)
@@ -166,7 +165,7 @@ def build(
 def _rule_registry(settings: Settings, schema: Schema | None, limit: TimeLimit) -> RuleRegistry:
     """The ontology of the folder, or a given one; where the folder's cannot be used, the last good one."""
     folders = Folders(settings.ontology or SHIPPED_ONTOLOGY, settings.shapes or SHIPPED_SHAPES)
-    folders = replace(folders, generate=settings.generate_shapes)
+    folders = replace(folders, generate=settings.generate_shapes, follows_rules=settings.follows_rules)
     editable = {Kind.ONTOLOGY: settings.ontology is not None, Kind.SHAPES: settings.shapes is not None}
     history = RuleHistory(settings.data)
     dry_runs = DryRuns(limit, settings.query_memory_bytes)
@@ -186,25 +185,39 @@ def _rule_registry(settings: Settings, schema: Schema | None, limit: TimeLimit) 
 
 
 def _metrics(
-    store: TripleStore, writer: Writer, readers: QueryService, jobs: Callable[[], JobStore]
+    store: TripleStore, writer: Writer, readers: QueryService, services: Callable[[], Services]
 ) -> Metrics:
     metrics = Metrics()
     writer.on_verdicts = metrics.judged
     done, local = readers.statistics, store.local
     graph = (store.folder or Path()) / "graph"
+
+    def names() -> int:
+        return len(services().labels) if services().is_open else 0
+
+    def geometries() -> int:
+        return len(services().relations.index) if services().is_open else 0
+
     metrics.watch(
         Reading("urbankg_revision", "The revision of the graph.", store.revision),
         Reading("urbankg_store_bytes", "Size of the graph on the disk.", lambda: folder_bytes(graph)),
+        Reading("urbankg_names", "Entities in the index of names.", names),
+        Reading("urbankg_geometries", "Geometries in the spatial index.", geometries),
+        Reading(
+            "urbankg_change_log_bytes",
+            "Size of the log of changes on the disk.",
+            lambda: folder_bytes(services().settings.data / "changes"),
+        ),
         Reading("urbankg_query_queue", "Queries that wait for a reader.", lambda: readers.waiting),
         Reading("urbankg_readers", "Reader processes.", lambda: len(readers.pids)),
         Reading("urbankg_queries", "Queries given to readers.", lambda: done.queries, counter=True),
         Reading("urbankg_reader_kills", "Readers that were killed.", lambda: done.kills, counter=True),
         Reading("urbankg_queries_refused", "Queries turned away.", lambda: done.turned_away, counter=True),
-        Reading("urbankg_jobs_running", "Jobs that run.", lambda: jobs().running()),
+        Reading("urbankg_jobs_running", "Jobs that run.", lambda: services().jobs.running()),
         Reading(
             "urbankg_job_documents_waiting",
             "Documents of running jobs that wait to be extracted.",
-            lambda: jobs().count(),
+            lambda: services().jobs.count(),
         ),
         Reading("urbankg_syncs", "Syncs of group durability.", lambda: local.syncs, counter=True),
     )

@@ -8,7 +8,7 @@ from typing import Protocol
 from pyoxigraph import NamedNode, Triple
 
 from ontology import Schema
-from shapes.authoring.shape_hash import shape_digest
+from shapes.authoring.shape_hash import shape_digests
 from shapes.authoring.term_changes import OfferedRewrite, TermUse
 from shapes.gate.gate import ShapesGate
 from shapes.loading import ShapesFiles
@@ -48,7 +48,9 @@ class ComparedRules:
     def digests(self) -> Mapping[str, str]:
         """A digest of each shape, by name."""
         graph = self.files.graph
-        return {name: shape_digest(graph, shape.node) for name, shape in self.gate.pairs.shapes.items()}
+        shapes = self.gate.pairs.shapes
+        digests = shape_digests(graph, {shape.node for shape in shapes.values()})
+        return {name: digests[shape.node] for name, shape in shapes.items()}
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from ontology import Schema
 from ontology.checks.findings import Finding, Level, Rule, in_order
 from ontology.checks.term_positions import TermPositions
 from shapes.authoring.repeating import RepeatedAxioms
-from shapes.authoring.shacl_terms import effect, unsupported
+from shapes.authoring.shacl_terms import Unsupported, effect, unsupported
 from shapes.authoring.syntax_rules import IllFormed, ill_formed
+from shapes.derivation.shape_rules import not_run
 from shapes.engine.triple_memory import add_all, graph_in_memory
 from shapes.generation import Generation
 from shapes.loading import ShapesFiles
@@ -64,16 +65,24 @@ _PARAMETERS = frozenset(
         *("property", "qualifiedValueShape", "closed", "hasValue", "in", "sparql"),
     )
 )
+_RULE = rdflib.URIRef(str(SH) + "rule")
 _REFERENCES = (SH.property, SH.node, SH["not"], SH.qualifiedValueShape)
 _LISTS = (SH["and"], SH["or"], SH.xone)
 _EVERYTHING = frozenset((OWL.Thing, RDFS.Resource, RDFS.Literal))
 _ANY_TEXT = frozenset(("", ".*", "^.*$", "^", "$"))
 
 
-def lint_shapes(files: ShapesFiles, schema: Schema, mode: Generation = "off") -> tuple[Finding, ...]:
-    """Everything the rules find in the shapes of a folder, the worst first; `mode` of generated ones."""
+def lint_shapes(
+    files: ShapesFiles, schema: Schema, mode: Generation = "off", *, follows_rules: bool = False
+) -> tuple[Finding, ...]:
+    """Everything the rules find in the shapes of a folder, the worst first; `mode` of generated ones.
+
+    With `follows_rules` a `sh:rule` is named only where it is not followed.
+    """
     wrong = list(ill_formed(files.graph))
-    linter = _Linter(files, schema, _without(files.graph, wrong), mode, {one.node for one in wrong})
+    graph = _without(files.graph, wrong)
+    unused = tuple(unsupported(graph, not_run(graph) if follows_rules else None))
+    linter = _Linter(files, schema, graph, mode, {one.node for one in wrong}, unused)
     return in_order((*linter.ill_formed(wrong), *linter.findings()))
 
 
@@ -125,6 +134,7 @@ class _Linter:
         graph: rdflib.Graph,
         mode: Generation,
         wrong: set[rdflib.term.Node],
+        unused: tuple[Unsupported, ...],
     ) -> None:
         self._graph = graph
         self._schema = schema
@@ -134,7 +144,8 @@ class _Linter:
         kinds = set(graph.subjects(RDF.type, SH.NodeShape)) | set(graph.subjects(RDF.type, SH.PropertyShape))
         targeted = {node for predicate in TARGETS for node in graph.subjects(predicate, None)}
         self._classes = classes_of(graph)
-        self._excused = wrong | {one.node for one in unsupported(graph)}
+        self._unused = unused
+        self._excused = wrong | {one.node for one in unused} | set(graph.subjects(_RULE, None))
         """Shapes with a finding that says more than what is left of them: they are not called useless."""
         self._referred = set(self._references())
         self._shapes = sorted(kinds | targeted | self._referred, key=str)
@@ -209,8 +220,8 @@ class _Linter:
                     )
 
     def _unsupported(self) -> Iterator[Finding]:
-        for one in unsupported(self._graph):
-            message = f"has {one.feature}, which is unsupported: "
+        for one in self._unused:
+            message = f"has {one.feature}, which is unsupported{one.why}: "
             if one.judged:
                 message += "the shape does not judge as it is meant to."
                 fix = "Say it with SHACL Core or sh:sparql, and with one of the targets of SHACL Core."

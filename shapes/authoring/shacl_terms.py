@@ -7,7 +7,7 @@ define.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import rdflib
@@ -29,7 +29,8 @@ _SUPPORTED = frozenset(
     SPARQLAskExecutable SPARQLAskValidator SPARQLConstraint SPARQLExecutable SPARQLSelectExecutable
     SPARQLSelectValidator Severity Shape Validator NodeKind
 
-    BlankNode BlankNodeOrIRI BlankNodeOrLiteral IRI IRIOrLiteral Literal Info Violation Warning""".split()  # noqa: SIM905
+    BlankNode BlankNodeOrIRI BlankNodeOrLiteral IRI IRIOrLiteral Literal Info Violation Warning
+    Rules""".split()  # noqa: SIM905
 )
 _DESCRIBING = frozenset(
     """name description order group PropertyGroup labelTemplate suggestedShapesGraph shapesGraph""".split()  # noqa: SIM905
@@ -116,18 +117,27 @@ class Unsupported:
     node: Node
     feature: str
     judged: bool
+    why: str = ""
 
 
-def unsupported(graph: rdflib.Graph) -> Iterator[Unsupported]:
-    """Each node with a feature that is unsupported, once for each feature."""
+def unsupported(graph: rdflib.Graph, not_run: Mapping[Node, str] | None = None) -> Iterator[Unsupported]:
+    """Each node with a feature that is unsupported, once for each feature.
+
+    Where rules are followed, `not_run` are those that are not, with the reasons.
+    """
     owned: set[Node] = set()
+    reported: set[Node] = set()
     called = _text_of_queries(graph)
     for names, judged in ((_JUDGED, True), (_IGNORED, False)):
         for name, feature in names.items():
             for node in _subjects(graph, _term(name)):
-                yield Unsupported(node, f"sh:{name}, {feature}", judged)
+                if not_run is not None and name in ("rule", "entailment"):
+                    yield from _of_rules(graph, node, name, not_run)
+                else:
+                    yield Unsupported(node, f"sh:{name}, {feature}", judged)
                 owned |= {node} if name == "jsFunctionName" else set()
                 owned |= _within(graph, graph.objects(node, _term(name)))
+                reported.add(node)
     for name, feature in _KINDS.items():
         for node in _subjects(graph, RDF.type, _term(name)):
             if node not in owned:
@@ -137,8 +147,21 @@ def unsupported(graph: rdflib.Graph) -> Iterator[Unsupported]:
     for name, feature in _PARTS.items():
         term = _term(name)
         used = {*graph.subjects(term, None), *graph.subjects(None, term)}
-        for node in sorted(used - owned, key=str):
+        for node in sorted(used - owned - reported, key=str):
             yield Unsupported(node, f"sh:{name}, {feature}", judged=False)
+
+
+def _of_rules(
+    graph: rdflib.Graph, node: Node, name: str, not_run: Mapping[Node, str]
+) -> Iterator[Unsupported]:
+    """What is not followed of a node's rules, and of its sh:entailment, where rules are followed."""
+    if name == "entailment" and set(graph.objects(node, _term(name))) != {_term("Rules")}:
+        yield Unsupported(node, f"sh:{name}, {_JUDGED[name]}", judged=True)
+    for rule in sorted(graph.objects(node, _term(name)), key=str) if name == "rule" else ():
+        if rule in not_run:
+            yield Unsupported(
+                node, f"sh:{name}, {_IGNORED[name]}", judged=False, why=f" (it {not_run[rule]})"
+            )
 
 
 def _within(graph: rdflib.Graph, nodes: Iterator[Node] | list[Node]) -> set[Node]:

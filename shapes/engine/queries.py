@@ -82,7 +82,7 @@ def query_dependencies(
     roots: dict[Any, Path] = {_THIS: HERE}
     if ask is not None:
         roots[_VALUE] = HERE if path is None else path
-    effect = ANY if not _only_grows(algebra) else ADDED if ask is None else REMOVED
+    effect = ANY if not only_grows(algebra) else ADDED if ask is None else REMOVED
     for pattern, scope in _placed(algebra, _Scope(outermost=True)):
         yield from _dependencies(pattern, scope, roots, at, effect)
 
@@ -307,7 +307,14 @@ def _narrowed(expression: Any) -> dict[Any, tuple[rdflib.URIRef, ...]]:
     return {}
 
 
-def _only_grows(node: Any) -> bool:
+def pattern_dependencies(pattern: Any) -> Iterator[Dependency]:
+    """Which triples the solutions of a graph pattern depend on, from `$this`; of effect ANY."""
+    inside = _inside(pattern)
+    for found, scope in _placed(inside, _Scope()):
+        yield from _dependencies(found, scope, {_THIS: HERE}, HERE, ANY)
+
+
+def only_grows(node: Any) -> bool:
     """Whether more triples can only give more solutions."""
     if isinstance(node, CompValue):
         if isinstance(node, Expr):
@@ -315,9 +322,9 @@ def _only_grows(node: Any) -> bool:
                 return False
         elif node.name not in _GROWING:
             return False
-        return all(_only_grows(value) for key, value in node.items() if key != "_vars")
+        return all(only_grows(value) for key, value in node.items() if key != "_vars")
     if isinstance(node, list | tuple):
-        return all(_only_grows(value) for value in node)
+        return all(only_grows(value) for value in node)
     return True
 
 

@@ -12,14 +12,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from pyoxigraph import Triple
 
+from sparql.inference.derivation_rules import DerivationRules, RuleRun
 from sparql.inference.rules import Rules
 from sparql.inference.spilling import SpillingStack
 from sparql.model.change import Delta
-from sparql.model.errors import InferenceTooLarge
+from sparql.model.errors import InferenceTooLarge, RuleUnsettled
 from sparql.model.source import Overlay, TripleIndex, TripleSource
 
 PORTION = 20_000
 """The number of conclusions between two writes to the graph, where all is inferred."""
+_ROUNDS = 20
+"""How often a change is worked out anew when rules no longer conclude something."""
 _WAYS = 50
 """In how many ways a conclusion may follow on average; in a chain of n transitive steps it is n/3."""
 
@@ -30,7 +33,7 @@ class Chase:
     `before` holds what is stated and all that follows from it; `holds` says whether it has a triple, and
     `is_inferred` whether that is only inferred. If there are more than `most` different conclusions to add or
     to remove, none is drawn: InferenceTooLarge. So it is where they follow in more than `_WAYS` times as many
-    ways, which bounds the time.
+    ways, which bounds the time. `more` are rules besides those of OWL.
     """
 
     def __init__(
@@ -39,8 +42,10 @@ class Chase:
         holds: Callable[[Triple], bool],
         is_inferred: Callable[[Triple], bool],
         most: int | None = None,
+        more: DerivationRules | None = None,
     ) -> None:
         self._before = before
+        self._more = more
         self._holds = holds
         self._is_inferred = is_inferred
         self._most = most
@@ -54,12 +59,30 @@ class Chase:
         an inference if it still follows.
         """
         stated = frozenset(asserted)
-        out = self._resting_on(frozenset(retracted) - stated, stated)
-        added = TripleIndex()
-        rules = Rules(Overlay(self._before, added, out))
-        waiting = [triple for triple in stated if self._enter(triple, added, out, rules)]
-        waiting += [t for t in out if rules.follows(t) and self._enter(t, added, out, rules)]
-        self._follow(waiting, added, out, rules)
+        unsound: frozenset[Triple] = frozenset()
+        shrinking = ""
+        for _ in range(_ROUNDS):
+            self._drawn = self._found = 0
+            gone = (frozenset(retracted) - stated) | unsound
+            out = self._resting_on(gone, stated)
+            added = TripleIndex()
+            after = Overlay(self._before, added, out)
+            rules = Rules(after)
+            run = None
+            if self._more is not None:
+                run = RuleRun(self._more, self._before, after, self._is_inferred)
+                for triple in out:
+                    run.add(self._more.affected(triple, self._before))
+                    run.add(self._more.candidates(triple, after))
+            waiting = [triple for triple in stated if self._enter(triple, added, out, rules)]
+            waiting += [t for t in out if rules.follows(t) and self._enter(t, added, out, rules)]
+            self._follow(waiting, added, out, rules, run)
+            if run is None or run.unsound <= out:
+                break
+            unsound |= run.unsound - out
+            shrinking = run.shrinking
+        else:
+            raise RuleUnsettled(shrinking)
         returned = {t for t in added.triples if t in out and t not in retracted}
         lost = {t for t in out if t not in retracted and t not in added}
         lost |= {triple for triple in stated if self._is_inferred(triple)}
@@ -82,8 +105,21 @@ class Chase:
         with SpillingStack(PORTION) as waiting:
             for triple in triples:
                 waiting.append(triple)
-                self._follow(waiting, added, frozenset(), rules, lambda: write_added(PORTION))
+                self._follow(waiting, added, frozenset(), rules, None, lambda: write_added(PORTION))
         write_added(1)
+
+    def complete_rules(self, write: Callable[[set[Triple]], None]) -> None:
+        """The same for the rules besides those of OWL, when what follows by these is in the graph.
+
+        Raises `UnusableRule`.
+        """
+        assert self._more is not None, "without such rules there is nothing to draw"
+        added = TripleIndex()
+        after = Overlay(self._before, added)
+        run = RuleRun(self._more, None, after, self._is_inferred)
+        run.add(self._more.everything(after))
+        self._follow([], added, frozenset(), Rules(after), run)
+        write(added.triples)
 
     def _resting_on(self, retracted: frozenset[Triple], stated: frozenset[Triple]) -> frozenset[Triple]:
         """The removed triples, with every inferred triple that some derivation from them leads to."""
@@ -91,11 +127,11 @@ class Chase:
         rules = Rules(self._before)
         while waiting:
             triple = waiting.pop()
-            for conclusion in self._conclusions(rules, triple):
+            for conclusion in self._counted(self._resting(rules, triple)):
                 if conclusion not in out and conclusion not in stated and self._is_inferred(conclusion):
                     out.add(conclusion)
                     self._count_conclusion()
-                    if not rules.settles(triple, conclusion):
+                    if self._more is not None or not rules.settles(triple, conclusion):
                         waiting.append(conclusion)
         return frozenset(out)
 
@@ -105,18 +141,28 @@ class Chase:
         added: TripleIndex,
         out: frozenset[Triple],
         rules: Rules,
+        run: RuleRun | None,
         on_new: Callable[[], None] = lambda: None,
     ) -> None:
         # Conclusions are added to the graph while it is read. What a reading misses of them is joined when
         # the conclusion itself is followed.
-        while waiting:
-            triple = waiting.pop()
-            for conclusion in self._conclusions(rules, triple):
+        while True:
+            while waiting:
+                triple = waiting.pop()
+                if run is not None:
+                    run.note(triple)
+                for conclusion in self._counted(rules.conclusions(triple)):
+                    if self._enter(conclusion, added, out, rules):
+                        self._count_conclusion()
+                        if run is not None or not rules.settles(triple, conclusion):
+                            waiting.append(conclusion)
+                        on_new()
+            if not run:
+                return
+            for conclusion in self._counted(run.draw()):
                 if self._enter(conclusion, added, out, rules):
                     self._count_conclusion()
-                    if not rules.settles(triple, conclusion):
-                        waiting.append(conclusion)
-                    on_new()
+                    waiting.append(conclusion)
 
     def _enter(self, triple: Triple, added: TripleIndex, out: frozenset[Triple], rules: Rules) -> bool:
         """Add a triple to the graph after the change; whether it is new."""
@@ -126,8 +172,15 @@ class Chase:
         rules.notice(triple)
         return True
 
-    def _conclusions(self, rules: Rules, triple: Triple) -> Iterator[Triple]:
-        for conclusion in rules.conclusions(triple):
+    def _resting(self, rules: Rules, triple: Triple) -> Iterator[Triple]:
+        """What follows from a triple of the graph before, by all rules."""
+        yield from rules.conclusions(triple)
+        if self._more is not None:
+            for pair in self._more.affected(triple, self._before):
+                yield from self._more.conclusions(pair, self._before)
+
+    def _counted(self, conclusions: Iterable[Triple]) -> Iterator[Triple]:
+        for conclusion in conclusions:
             self._drawn += 1
             if self._most is not None and self._drawn > self._most * _WAYS:
                 raise InferenceTooLarge(self._most)

@@ -13,25 +13,53 @@ from itertools import islice
 
 from pyoxigraph import Literal, Quad, Triple
 
+from sparql.inference.derivation_rules import DerivationRules
+
 # The chase is imported only where needed: a start without inferences avoids it.
 from sparql.model.change import Delta
+from sparql.model.errors import UnusableRule
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, STATE, UKG
 
 PORTION = 20_000
 """The number of triples followed between two writes to the store."""
-COMPLETE = Quad(UKG.store, UKG.inferences, Literal("complete, rules 2"), STATE)
+_COMPLETE = "complete, rules 2"
+COMPLETE = Quad(UKG.store, UKG.inferences, Literal(_COMPLETE), STATE)
+"""The mark without other rules than those of OWL; with others their version follows."""
 STALE = Quad(UKG.store, UKG.inferences, Literal("stale"), STATE)
 _STATED = (ASSERTED, EXTRACTED, DERIVED, ONTOLOGY)
 _log = logging.getLogger("urbankg.inference")
 
 
 class Inferences:
-    """The inferences of one store. At most `most` conclusions are drawn for one change."""
+    """The inferences of one store. At most `most` conclusions are drawn for one change.
 
-    def __init__(self, store: TripleStore, most: int) -> None:
+    `more` are rules besides those of OWL; `problem` says why they are not followed, where they are not.
+    """
+
+    def __init__(self, store: TripleStore, most: int, more: DerivationRules | None = None) -> None:
         self._store = store
         self._most = most
+        self._more = more
+        self.problem = ""
+
+    def use(self, more: DerivationRules | None) -> bool:
+        """Follow these rules from now on; whether they are others, so that all is to be inferred again."""
+        known, self._more = self._more, more
+        self.problem = ""
+        return (known and known.version) != (more and more.version)
+
+    @property
+    def mark(self) -> Quad:
+        """What marks in the graph that all that follows is inferred."""
+        if self._more is None:
+            return COMPLETE
+        return Quad(UKG.store, UKG.inferences, Literal(f"{_COMPLETE}, shapes {self._more.version}"), STATE)
+
+    @property
+    def only_grow(self) -> bool:
+        """Whether more statements never lead to fewer conclusions."""
+        return self._more is None or self._more.all_grow
 
     def plan(self, asserted: Collection[Triple], retracted: Collection[Triple]) -> Delta:
         """The inferred triples to add and remove when the first are stated and the others no longer are.
@@ -43,7 +71,8 @@ class Inferences:
             return Delta(removals=frozenset(t for t in asserted if self.is_inferred(t)))
         from sparql.inference.chase import Chase
 
-        return Chase(self._store, self._holds, self.is_inferred, self._most).delta(asserted, retracted)
+        chase = Chase(self._store, self._holds, self.is_inferred, self._most, self._more)
+        return chase.delta(asserted, retracted)
 
     def is_inferred(self, triple: Triple) -> bool:
         """Whether a triple of the graph is only inferred."""
@@ -55,7 +84,7 @@ class Inferences:
     @property
     def complete(self) -> bool:
         """Whether the graph holds exactly what follows."""
-        return self._store.contains(COMPLETE)
+        return self._store.contains(self.mark)
 
     def infer_all(self, on_progress: Callable[[int, int], None] = lambda looked_at, inferred: None) -> int:
         """Add everything that follows and is missing, in portions; returns the number added.
@@ -79,6 +108,13 @@ class Inferences:
             chase.complete((quad.triple for quad in portion), write)
             looked_at += len(portion)
             on_progress(looked_at, inferred)
+        if self._more is not None:
+            try:
+                Chase(self._store, self._holds, self.is_inferred, more=self._more).complete_rules(write)
+            except UnusableRule as error:
+                # The graph stays usable by what follows from axioms.
+                self._more, self.problem = None, str(error)
+                _log.error("The rules of the shapes are not followed. %s", self.problem)
         return inferred
 
 
@@ -89,8 +125,9 @@ def mark(store: TripleStore) -> Quad | None:
 
 def forget(store: TripleStore) -> None:
     """Mark the inferences as stale: the next start infers again."""
-    if mark(store) == COMPLETE:
-        store.commit([STALE], [COMPLETE])
+    found = mark(store)
+    if found not in (None, STALE):
+        store.commit([STALE], [found])
 
 
 def remove_all(store: TripleStore) -> None:

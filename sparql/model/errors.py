@@ -18,6 +18,9 @@
     │   ├── ProtectedGraph           a write into a graph of the system
     │   ├── ProtectedTriple          a removal of a triple that the system keeps
     │   ├── InferenceTooLarge        more follows from a change than is inferred with it
+    │   ├── UnusableRule             what a rule of the shapes concludes cannot be worked out
+    │   │   ├── RuleUnsettled        it asks for the absence of what follows from it
+    │   │   └── RuleWithoutEnd       it makes new values without end
     │   └── TooMuchDepends           more nodes depend on a change than are judged with it
     ├── ReadError                    a valid query that could not be finished
     │   ├── QueryTimeout             stopped at its deadline
@@ -202,6 +205,37 @@ class InferenceTooLarge(RequestError):
             "Send it in parts, load it with urbankg load --bulk, or let the operator raise inference_max."
         )
         self.limit = limit
+
+
+class UnusableRule(RequestError):
+    """What a rule (`sh:rule`) concludes cannot be worked out."""
+
+    def __init__(self, rule: str, why: str) -> None:
+        super().__init__(f"The rule <{rule}> {why}")
+        self.rule = rule
+
+
+class RuleUnsettled(UnusableRule):
+    """A rule asks for the absence of what follows later, from itself or another rule."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(
+            rule,
+            "no longer concludes what it concluded, since more was concluded afterwards. Let no rule depend "
+            "on the absence of what follows from it, and give it a higher sh:order than the rules that it "
+            "waits for.",
+        )
+
+
+class RuleWithoutEnd(UnusableRule):
+    """A rule makes values from values that it made, again and again."""
+
+    def __init__(self, rule: str, generations: int) -> None:
+        super().__init__(
+            rule,
+            f"made new nodes or literals from new ones {generations} times in a row, so it would never end. "
+            "Give it a condition that no longer holds for what it makes.",
+        )
 
 
 class TooMuchDepends(RequestError):

@@ -75,4 +75,6 @@ GRAPH_FORMATS: tuple[Format, ...] = (
     Format("jsonld", "application/ld+json", RdfFormat.JSON_LD, ("json-ld", "json", "application/json")),
 )
 
+WITH_PREFIXES: frozenset[str] = frozenset({"turtle", "trig"})
+"""The formats whose IRIs prefixes shorten."""
 BY_NAME: dict[str, Format] = {one.name: one for one in (*RESULT_FORMATS, *GRAPH_FORMATS)}

@@ -1,11 +1,13 @@
 """Dumps: a graph, or the default graph with clients' graphs, written as RDF in one stream.
 
-Run as a program (`python -m sparql.storage.dump CHECKPOINT FORMAT [GRAPH]`) it dumps a checkpoint to standard
-output: the server does that in a separate process, so that a dump takes neither its time nor its memory.
+Run as a program (`python -m sparql.storage.dump CHECKPOINT FORMAT PREFIXES [GRAPH]`, the prefixes as a JSON
+object) it dumps a checkpoint to standard output: the server does that in a separate process, so that a dump
+takes neither its time nor its memory.
 """
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import IO
@@ -14,7 +16,7 @@ import pyoxigraph
 from pyoxigraph import DefaultGraph, NamedNode, Quad, RdfFormat, Triple
 
 from sparql.model.vocabulary import DEFAULT, SYSTEM_GRAPHS
-from sparql.protocol.formats import GRAPH_FORMATS, Format
+from sparql.protocol.formats import GRAPH_FORMATS, WITH_PREFIXES, Format
 from sparql.protocol.negotiation import choose_by_name
 
 _PIECE = 64 * 1024
@@ -26,11 +28,15 @@ def holds_graph_names(format_: Format) -> bool:
 
 
 def write_dump(
-    graph: pyoxigraph.Store, output: IO[bytes], format_: Format, name: NamedNode | None = None
+    graph: pyoxigraph.Store,
+    output: IO[bytes],
+    format_: Format,
+    name: NamedNode | None = None,
+    prefixes: Mapping[str, str] | None = None,
 ) -> None:
     """Write one named graph, or (None) the default graph and, in a format with graph names, clients' graphs.
 
-    System graphs are written only when named. Memory use is constant.
+    System graphs are written only when named. Memory use is constant. `prefixes` shorten Turtle and TriG.
     """
     engine = format_.engine
     assert isinstance(engine, RdfFormat)
@@ -41,7 +47,8 @@ def write_dump(
         content = _of_clients(graph)
     else:
         content = (quad.triple for quad in graph.quads_for_pattern(None, None, None, DEFAULT))
-    pyoxigraph.serialize(content, output, format=engine)
+    shortened = dict(prefixes) if prefixes and format_.name in WITH_PREFIXES else None
+    pyoxigraph.serialize(content, output, format=engine, prefixes=shortened)
 
 
 def _of_clients(graph: pyoxigraph.Store) -> Iterator[Quad]:
@@ -53,12 +60,14 @@ def _of_clients(graph: pyoxigraph.Store) -> Iterator[Quad]:
 
 def main(arguments: list[str]) -> int:
     """Dump the checkpoint in the folder given to standard output."""
-    folder, format_name, *names = arguments
+    folder, format_name, prefixes, *names = arguments
     format_ = choose_by_name(format_name, GRAPH_FORMATS)
     name = NamedNode(names[0]) if names else None
     try:
         with open(sys.stdout.fileno(), "wb", buffering=_PIECE, closefd=False) as output:
-            write_dump(pyoxigraph.Store.read_only(str(Path(folder))), output, format_, name)
+            write_dump(
+                pyoxigraph.Store.read_only(str(Path(folder))), output, format_, name, json.loads(prefixes)
+            )
     except BrokenPipeError:
         return 1
     return 0

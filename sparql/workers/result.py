@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pyoxigraph import NamedNode
@@ -37,7 +37,7 @@ class QueryRequest:
     ``default_graphs`` and ``named_graphs`` replace the dataset of the text (SPARQL 1.1 Protocol, 2.1.4).
     ``timeout_s`` counts from the call and includes waiting for a worker; None uses the pool's own. ``base``
     resolves relative IRIs where the text has no BASE (SPARQL 1.1 Query, 4.1.1.2). A ``preparation`` rewrites
-    the text once the checkpoint is known.
+    the text once the checkpoint is known. ``prefixes`` shorten the IRIs of Turtle and TriG.
     """
 
     text: str
@@ -47,6 +47,7 @@ class QueryRequest:
     timeout_s: float | None = None
     base: str | None = None
     preparation: Preparation | None = None
+    prefixes: Mapping[str, str] = field(default_factory=dict)
 
 
 class Answer:

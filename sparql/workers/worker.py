@@ -262,7 +262,12 @@ class Worker:
         facts = {"unknown_functions": [iri.value for iri in unknown]} if unknown else {}
         sink = self._sink(request, format_, facts)
         # The engine accepts any object with a write method.
-        results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
+        if isinstance(results, QueryTriples) and request["prefixes"]:
+            assert isinstance(format_.engine, RdfFormat)
+            prefixes = request["prefixes"]
+            pyoxigraph.serialize(results, sink, format=format_.engine, prefixes=prefixes)  # type: ignore[arg-type]
+        else:
+            results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
         sink.finish()
 
     def _query(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import Quad, RdfFormat, Triple, serialize
 
-from sparql.inference.materialized import COMPLETE, STALE, mark
+from sparql.inference.materialized import STALE, mark
 from sparql.model.errors import InferenceTooLarge
 from sparql.model.support import is_supported, only_asserted, quad_of
 from sparql.model.vocabulary import ASSERTED, DEFAULT, INFERRED, ONTOLOGY
@@ -108,6 +108,7 @@ class OntologyGraph:
         additions, removals = derived.followed(derived.plan_relations(swap.put, swap.taken), stated=swap.put)
         # What is stated now is no longer only inferred, or it would be removed with the inferences.
         removals += [q for t in swap.put if derived.view.contains(q := quad_of(t, INFERRED))]
-        if derived.inferences is None and mark(derived.store) is None:
+        marked = mark(derived.store)
+        if derived.inferences is None and marked is None:
             return additions, removals
-        return [*additions, STALE], [*removals, COMPLETE]
+        return [*additions, STALE], [*removals, *([] if marked in (None, STALE) else [marked])]

@@ -5,7 +5,7 @@ from itertools import chain
 
 from pyoxigraph import Quad, Triple
 
-from sparql.inference.materialized import COMPLETE, STALE, disown_stated, log_progress, mark, remove_all
+from sparql.inference.materialized import STALE, disown_stated, forget, log_progress, mark, remove_all
 from sparql.model.support import is_supported, only_asserted, quad_of
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, INFERRED
 from sparql.spatial.relation_basis import marks
@@ -31,7 +31,9 @@ class Rederivation:
         if self._derived.inferences is not None or mark(self._derived.store) is not None:
             if removals:
                 self._derived.store.commit((), removals, origin="derived")
-            self._infer_whole(keep=grown and not removals)
+            inferences = self._derived.inferences
+            keep = grown and not removals and (inferences is None or inferences.only_grow)
+            self._infer_whole(keep=keep)
             removals = []
         return self._derived.store.end_bulk(removals)
 
@@ -67,7 +69,7 @@ class Rederivation:
         anything.
         """
         found = mark(self._derived.store)
-        if found == (None if self._derived.inferences is None else COMPLETE):
+        if found == (None if self._derived.inferences is None else self._derived.inferences.mark):
             self._derived.origins = ORIGINS if self._derived.inferences is None else (*ORIGINS, INFERRED)
             return False
         self._derived.store.begin_bulk()
@@ -82,7 +84,7 @@ class Rederivation:
         if keep:
             disown_stated(self._derived.store)
         else:
-            self._derived.store.commit([STALE], [COMPLETE])
+            forget(self._derived.store)
             remove_all(self._derived.store)
         if self._derived.inferences is not None:
             self._derived.inferences.infer_all(self.on_inference)
@@ -92,7 +94,8 @@ class Rederivation:
             self._derived.store.commit((), self._derive_whole(), origin="derived")
             if self._derived.inferences is not None:
                 self._derived.inferences.infer_all(self.on_inference)
-        self._derived.store.commit([] if self._derived.inferences is None else [COMPLETE], [STALE])
+        inferences = self._derived.inferences
+        self._derived.store.commit([] if inferences is None else [inferences.mark], [STALE])
         self._derived.origins = ORIGINS if self._derived.inferences is None else (*ORIGINS, INFERRED)
 
     def _infers_geometries(self) -> bool:

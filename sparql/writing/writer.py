@@ -13,7 +13,8 @@ from typing import TypeVar
 
 from pyoxigraph import Quad, Triple
 
-from sparql.inference.materialized import COMPLETE, STALE, Inferences, forget
+from sparql.inference.derivation_rules import DerivationRules
+from sparql.inference.materialized import STALE, Inferences, forget
 from sparql.model.change import Change, Delta, Deriver, Gate, Verdict
 from sparql.model.errors import SparqlError
 from sparql.model.literals import InvalidGeometry
@@ -279,20 +280,20 @@ class Writer:
         with self._lock:
             self._refuse_if_closed()
             self._apply_late_commit()
-            complete = self._derived.inferences is not None and self._derived.inferences.complete
-            if complete:
-                self._store.commit([STALE], [COMPLETE])
+            inferences = self._derived.inferences
+            complete = inferences.mark if inferences is not None and inferences.complete else None
+            forget(self._store)
             self._store.begin_bulk()
             self._store.settle()
             try:
                 add()
             except BaseException:
                 # Nothing was added, so nothing follows from it.
-                self._store.end_bulk([STALE] if complete else ())
-                if complete:
-                    self._store.commit([COMPLETE])
+                self._store.end_bulk([STALE] if complete is not None else ())
+                if complete is not None:
+                    self._store.commit([complete])
                 raise
-            revision = self._rederivation.finish_bulk(grown=complete)
+            revision = self._rederivation.finish_bulk(grown=complete is not None)
             self._rebuild_observers()
         self._store.settle(revision)
         return revision
@@ -351,6 +352,20 @@ class Writer:
             self._rebuild_observers()
         self._store.settle()
         return self._store.revision()
+
+    def use_rules(self, more: DerivationRules | None) -> None:
+        """Follow other rules than before; all is to be inferred again where they are others.
+
+        To be called in `then` of `replace_ontology`, or before changes are let through.
+        """
+        inferences = self._derived.inferences
+        if inferences is not None and inferences.use(more):
+            forget(self._store)
+
+    @property
+    def rules_problem(self) -> str:
+        """Why the rules of the shapes are not followed; empty where they are, or there are none."""
+        return "" if self._derived.inferences is None else self._derived.inferences.problem
 
     @property
     def inferring(self) -> str:

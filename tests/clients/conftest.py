@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,22 @@ FOUNDED = {"triples": [{"subject": "Bowne Hall", "relation": "opened", "object":
 
 @pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with served(tmp_path_factory.mktemp("clients")) as one:
+        yield one
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[RunningServer]:
+    """A server to which no other test has said anything."""
+    with served(tmp_path) as one:
+        yield one
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[RunningServer]:
     with (
         running(StandIn(answer=json.dumps(FOUNDED))) as model,
-        RunningServer(tmp_path_factory.mktemp("clients") / "data", model_url=model.url) as one,
+        RunningServer(folder / "data", model_url=model.url) as one,
     ):
         with Client(one.url) as graph:
             graph.load(CITY.read_text(encoding="utf-8"), graph="https://example.org/city")

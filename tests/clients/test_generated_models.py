@@ -45,15 +45,15 @@ print("asked", ask("Which museums are there?"))
 
 
 @pytest.mark.slow
-def test_models_are_generated_and_used_without_a_cast(server: RunningServer, tmp_path: Path) -> None:
-    with Client(server.url) as graph:
+def test_models_are_generated_and_used_without_a_cast(own_server: RunningServer, tmp_path: Path) -> None:
+    with Client(own_server.url) as graph:
         hall = [
             NewStatement(HALL, TYPE, iri(URBAN + "Museum")),
             NewStatement(HALL, LABEL, literal("Bowne Hall")),
         ]
         graph.candidates([*hall, NewStatement(HALL, URBAN + "height", literal("skyward"))])
     description = tmp_path / "openapi.json"
-    description.write_text(httpx.get(server.url + "/openapi.json", timeout=60).text)
+    description.write_text(httpx.get(own_server.url + "/openapi.json", timeout=60).text)
     (tmp_path / "use.py").write_text(USE)
     generate = [sys.executable, "-m", "datamodel_code_generator", "--input", str(description)]
     generate += ["--input-file-type", "openapi", "--output", str(tmp_path / "models.py")]
@@ -63,7 +63,7 @@ def test_models_are_generated_and_used_without_a_cast(server: RunningServer, tmp
     (tmp_path / "mypy.ini").write_text(
         "[mypy]\nstrict = True\nenable_error_code = redundant-cast\n[mypy-use]\ndisallow_any_expr = True\n"
     )
-    for command in (["-m", "mypy", "use.py", "models.py"], ["use.py", server.url]):
+    for command in (["-m", "mypy", "use.py", "models.py"], ["use.py", own_server.url]):
         done = subprocess.run(
             [sys.executable, *command], cwd=tmp_path, check=False, capture_output=True, text=True, timeout=300
         )

@@ -1,6 +1,5 @@
 """The queue's columns in memory: they say what the store says after every commit, and hold what is open."""
 
-import gc
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ from sparql.model.vocabulary import DCTERMS, REVIEW, SH, UKG
 from sparql.provenance.records import Support
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.support.gate_city import ADA, City, ex, said
+from tests.support.retained import retained
 
 _EDITED = (UKG.violation, UKG.assignee)
 ITEM = UKG.term("one")
@@ -75,19 +75,7 @@ def settle(
 
 
 def held(search: ReviewSearch) -> int:
-    """How many values a search holds in memory, in all its collections; the store's own are not counted."""
-    number, seen = 0, set()
-    waiting: list[Any] = [search]
-    while waiting:
-        one = waiting.pop()
-        if id(one) in seen or isinstance(one, EmbeddedStore | type):
-            continue
-        seen.add(id(one))
-        is_collection = isinstance(one, dict | set | frozenset | list | tuple)
-        number += len(one) if is_collection else 0
-        if is_collection or type(one).__module__.startswith("curation"):
-            waiting += gc.get_referents(one)
-    return number
+    return retained(search, "curation")
 
 
 def test_what_is_held_does_not_grow_with_the_items_that_were_settled() -> None:

@@ -9,6 +9,7 @@ from pyoxigraph import BlankNode, NamedNode
 
 import ontology
 from ontology import PropertyKind, Schema
+from tests.support.retained import retained
 
 PREFIXES = """
 @prefix ex: <http://example.org/zoo#> .
@@ -223,3 +224,13 @@ def test_a_page_about_a_vocabulary_hides_no_class_of_it(tmp_path: Path) -> None:
 def test_a_vocabulary_that_is_loaded_by_itself_is_offered(tmp_path: Path) -> None:
     schema = load(tmp_path, "ex:Cat a owl:Class ; rdfs:isDefinedBy <http://elsewhere.example/> .")
     assert schema.find_class("cat") is not None
+
+
+def test_terms_of_the_data_are_not_kept() -> None:
+    schema = Schema.empty()
+    before = retained(schema, "ontology")
+    for number in range(1000):
+        name = ex(f"Unknown{number}")
+        for order in (schema.superclasses, schema.subclasses, schema.superproperties, schema.subproperties):
+            assert order(name) == {name}
+    assert retained(schema, "ontology") == before

@@ -30,7 +30,10 @@ def test_a_day_of_an_ontology_engineer(tmp_path: Path) -> None:
     (tmp_path / "draft").mkdir()
     draft = folders(tmp_path / "draft")
     flags = ["--ontology", str(tmp_path / "ontology"), "--shapes", str(tmp_path / "shapes")]
-    with RunningServer(tmp_path / "data", *flags) as server, httpx.Client(base_url=server.url) as client:
+    with (
+        RunningServer(tmp_path / "data", *flags) as server,
+        httpx.Client(base_url=server.url, timeout=60) as client,
+    ):
 
         def ask(query: str) -> bool:
             return bool(client.get("/sparql", params={"query": PREFIX + query}).json()["boolean"])

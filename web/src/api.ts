@@ -141,10 +141,17 @@ export function address(path: string, parameters: Record<string, string | number
 /** What went wrong, in words that say what to do. */
 export function inWords(error: unknown): string {
   if (error instanceof Problem) {
-    if (error.status === 401) return `${error.message} Sign in with a key.`;
-    return error.message;
+    if (error.status === 401) return key.get() ? `${error.message} Sign in with another key.` : "This needs a key. Sign in with one; who runs the server makes keys.";
+    return withoutRoutes(error.message);
   }
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A message without what only programs can do about it: requests to send. */
+function withoutRoutes(message: string): string {
+  const route = /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \//;
+  const sentences = message.split(/(?<=[.!?])\s+/).map((one) => one.replace(/; `?(?:GET|POST|PUT|PATCH|DELETE) \/[^;]*\.$/, "."));
+  return sentences.filter((one) => !route.test(one)).join(" ") || message;
 }
 
 /** Let the browser keep a text as a file. */

@@ -2,9 +2,9 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import type { FeatureCollection, Geometry } from "geojson";
-import { address, ask, inSteps, inWords as problemInWords, Problem, rows, select, type Results } from "./api";
+import { address, ask, inSteps, inWords as problemInWords, Problem, rows, select, type Results, type Row } from "./api";
 import { evidenceOf, readSentences, sourceShown, type Source, type Triple } from "./evidence";
-import { questions } from "./examples";
+import { examples, questions } from "./examples";
 import { isIri, kindOf, learn, nameOf, note, TYPE } from "./names";
 import { keeping, length as distance, numbered, placesOf, share, table, type Placed } from "./results";
 import { completions, entityAddress, plain, Screen, statement, triple, type Completion } from "./screen";
@@ -80,6 +80,7 @@ class AskScreen extends Screen {
   private copied = false;
   private changed = false;
   private examples: string[] = [];
+  private about: "places" | "things" | "nothing" = "places";
   private evidence: { triple: Triple; sources: Source[] }[] = [];
   private allEvidence = false;
   private placed = new Map<string, Placed>();
@@ -91,8 +92,9 @@ class AskScreen extends Screen {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    questions().then((found) => {
+    Promise.all([questions(), examples()]).then(([found, regions]) => {
       this.examples = found;
+      this.about = regions.length ? "places" : found.length ? "things" : "nothing";
       this.requestUpdate();
     }, () => undefined);
   }
@@ -270,7 +272,18 @@ class AskScreen extends Screen {
     const placed = await placesOf([...new Set(iris)], from).catch(() => placesOf([...new Set(iris)]));
     if (results !== this.results) return;
     this.placed = placed;
+    if (near?.op === "near" && !nodesOf(reply).some((one) => one.op === "top")) this.nearestFirst();
     this.requestUpdate();
+  }
+
+  /** The list and the numbers of the map, by distance. */
+  private nearestFirst(): void {
+    const far = (iri: unknown): number => this.placed.get(String(iri))?.distance ?? Infinity;
+    const nearest = (one: number, other: number): number => (one === other ? 0 : one - other);
+    const ofRow = (row: Row): number => Math.min(...Object.values(row).map((one) => far(one.value)));
+    this.results?.results?.bindings.sort((one, other) => nearest(ofRow(one), ofRow(other)));
+    const features = [...this.map!.features].sort((one, other) => nearest(far(one.properties?.["iri"]), far(other.properties?.["iri"])));
+    this.map = numbered({ ...this.map!, features });
   }
 
   /** The place that the question refers to, and the area around it that was searched. */
@@ -308,7 +321,7 @@ class AskScreen extends Screen {
       <div class="stack">
         <form class="ask" role="search" @submit=${(event: Event) => this.send(event)}>
           <label class="hide" for="q">Your question</label>
-          <input id="q" .value=${this.question} enterkeyhint="send" autocomplete="off" placeholder="Ask about places"
+          <input id="q" .value=${this.question} enterkeyhint="send" autocomplete="off" placeholder=${this.about === "places" ? "Ask about places" : "Ask a question"}
             @input=${(event: Event) => (this.question = (event.target as HTMLInputElement).value)} />
           <button class="btn main">Ask <kbd class="wide">↵</kbd></button>
         </form>
@@ -369,8 +382,9 @@ class AskScreen extends Screen {
 
   private empty(): TemplateResult {
     return html`<section class="start stack">
-      <h1>Ask about the places of this graph</h1>
-      <p class="soft">Write a question as you would say it. The answer comes with its map, the query that found it, and what was assumed.</p>
+      <h1>${this.about === "places" ? "Ask about the places of this graph" : "Ask about this graph"}</h1>
+      <p class="soft">Write a question as you would say it. The answer comes with ${this.about === "places" ? "its map, " : ""}the query that found it, and what was assumed.</p>
+      ${this.about === "nothing" ? html`<p>The graph holds nothing yet that has a name and a kind. <a href="#/text">Add a text</a></p>` : nothing}
       ${this.examples.length
         ? html`<div class="row"><span class="small faint">Try</span>${this.examples.map(
             (one) => html`<a class="chip plain" href=${`#/${address("ask", { q: one })}`}>${one}</a>`,
@@ -505,7 +519,8 @@ function headline(reply: Reply, results: Results | null): { heading: string; res
   const answer = reply.answer ?? "";
   const rows = results?.results?.bindings ?? [];
   const colon = answer.indexOf(": ");
-  if (rows.length > 1 && colon > 0) {
+  // "9 museums: A, B …" is said without the names; "Containing it: A, B." says nothing without them.
+  if (rows.length > 1 && colon > 0 && /\d/.test(answer.slice(0, colon))) {
     const ends = rows.map((row) => row["label"]?.value).map((name) => (name ? answer.lastIndexOf(name) + name.length : -1));
     const more = / and [\d,]+ more/.exec(answer);
     const end = Math.max(...ends.filter((one) => one > colon), more ? more.index + more[0].length : -1);

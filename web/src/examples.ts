@@ -1,4 +1,4 @@
-// What this graph can be tried with: kinds of things and the regions that hold some of them.
+// What this graph can be tried with: kinds of things and the regions that hold some of them, where it has any.
 
 import { rows } from "./api";
 import { vocabulary } from "./names";
@@ -39,8 +39,38 @@ async function find(): Promise<Example[]> {
   return chosen;
 }
 
-/** Questions that this graph can answer. */
+// For graphs whose things lie nowhere: kinds, and things that something is said of.
+const KINDS = `PREFIX owl: <http://www.w3.org/2002/07/owl#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+SELECT ?class (COUNT(DISTINCT ?x) AS ?n) (SAMPLE(?x) AS ?thing) (SAMPLE(?name) AS ?label) WHERE {
+  ?class a owl:Class ; rdfs:label ?word . ?x a ?class ; rdfs:label ?name FILTER(isIRI(?x))
+} GROUP BY ?class ORDER BY DESC(?n) LIMIT 12`;
+const LINKS = `PREFIX owl: <http://www.w3.org/2002/07/owl#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+SELECT ?property ?label WHERE { ?property a owl:ObjectProperty ; rdfs:label ?word . ?x ?property ?thing . ?thing rdfs:label ?label . ?x rdfs:label ?name } LIMIT 1`;
+
+/** Questions that this graph can answer, about its places where it has any. */
 export async function questions(): Promise<string[]> {
+  return (await examples()).length ? inRegions() : ofKinds();
+}
+
+/** Things to look at. */
+export async function things(): Promise<{ iri: string; name: string }[]> {
+  const regions = (await examples()).map(({ region }) => region);
+  if (regions.length) return regions;
+  return (await rows(KINDS)).slice(0, 3).map((row) => ({ iri: row["thing"]!.value, name: row["label"]!.value }));
+}
+
+async function ofKinds(): Promise<string[]> {
+  const [kinds, [link], { labels }] = await Promise.all([rows(KINDS), rows(LINKS), vocabulary()]);
+  const [first, second] = kinds.flatMap((row) => labels.get(row["class"]?.value ?? "") ?? []);
+  const said = link ? labels.get(link["property"]!.value) : undefined;
+  return [
+    ...(first ? [`How many ${plural(first)} are there?`] : []),
+    ...(said ? [`What ${said} ${link!["label"]!.value}?`] : []),
+    ...(second ? [`Which ${plural(second)} are there?`] : []),
+  ];
+}
+
+async function inRegions(): Promise<string[]> {
   return (await examples()).map(({ kind, region }, at) => `${at === 1 ? "How many" : "Which"} ${plural(kind)} are in ${region.name}?`);
 }
 

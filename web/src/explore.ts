@@ -4,10 +4,10 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { Feature, FeatureCollection } from "geojson";
 import { address, ask, download, rows, text, type Term } from "./api";
 import { evidenceOf, readSentences, sourceShown, type Source } from "./evidence";
-import { examples } from "./examples";
+import { things } from "./examples";
 import { inWords, isIri, kindOf, LABEL, learn, nameOf, TYPE, unitOf, vocabulary } from "./names";
 import { numbered, numbersOf } from "./results";
-import { completions, entityAddress, Screen, term, type Completion } from "./screen";
+import { meanings, entityAddress, Screen, term, type Completion } from "./screen";
 
 const GEO = "http://www.opengis.net/ont/geosparql#";
 const RCC8: Record<string, string> = {
@@ -50,13 +50,18 @@ class ExploreScreen extends Screen {
   private spot = false;
   private selected: string | null = null;
   private timer?: ReturnType<typeof setTimeout>;
+  private hasPlaces = true;
   /** What to look at first. */
   private started: { iri: string; name: string }[] = [];
 
   override connectedCallback(): void {
     super.connectedCallback();
-    examples().then((found) => {
-      this.started = found.map((one) => one.region);
+    things().then((found) => {
+      this.started = found;
+      this.requestUpdate();
+    }, () => undefined);
+    ask("features?limit=1&tolerance=1").then((found: FeatureCollection) => {
+      this.hasPlaces = found.features.length > 0;
       this.requestUpdate();
     }, () => undefined);
   }
@@ -88,12 +93,12 @@ class ExploreScreen extends Screen {
       return;
     }
     await vocabulary().catch(() => undefined);
-    const found = await completions(words, "entity", 50);
+    const found = await this.run("Searching…", () => meanings(words, "entity", 50));
     if (words !== this.searched) return;
-    this.found = found;
+    this.found = found ?? null;
     this.spot = false;
     void this.places();
-    await learn(found.flatMap((one) => one.classes)).catch(() => undefined);
+    await learn((found ?? []).flatMap((one) => one.classes)).catch(() => undefined);
     this.requestUpdate();
   }
 
@@ -225,14 +230,14 @@ class ExploreScreen extends Screen {
         <label class="hide" for="search">A name</label>
         <input id="search" type="search" .value=${this.words} placeholder="Find a place or name" autocomplete="off" @input=${(event: Event) => this.typed(event)} />
         <button class="btn main">Find</button></form>
-      <div class="answer">
+      <div class=${this.hasPlaces ? "answer" : "answer alone"}>
         <section class="head stack"><h1 class="mid" aria-live="polite">${heading}</h1>
           ${this.found && !count && !this.spot ? html`<p class="soft">Check the spelling, or try one word of the name.</p>` : nothing}
-          ${this.found ? nothing : html`<p class="soft">Write the start of a name, or a word of it; or click the map to see what is there.</p>
+          ${this.found ? nothing : html`<p class="soft">Write the start of a name, or a word of it${this.hasPlaces ? "; or click the map to see what is there" : ""}.</p>
             ${this.started.length ? html`<div class="row"><span class="small faint">Or look at</span>${this.started.map(({ iri, name }) => html`<a class="chip plain" href=${entityAddress(iri)}>${name}</a>`)}</div>` : nothing}`}</section>
-        <ukg-map .data=${this.place} .reference=${null} .around=${null} .selected=${this.selected} label="Map. A click lists what is there."
+        ${this.hasPlaces ? html`<ukg-map .data=${this.place} .reference=${null} .around=${null} .selected=${this.selected} label="Map. A click lists what is there."
           @pick=${(event: CustomEvent<string>) => ((this.selected = event.detail), this.requestUpdate())}
-          @place=${(event: CustomEvent<{ at: { lat: number; lng: number }; reach: number }>) => void this.here(event.detail)}></ukg-map>
+          @place=${(event: CustomEvent<{ at: { lat: number; lng: number }; reach: number }>) => void this.here(event.detail)}></ukg-map>` : nothing}
         <section class="rest">${this.found?.length
           ? html`<div class="card"><table class="list"><tbody>${this.found.map(
               (one) => html`<tr aria-current=${one.iri === this.selected ? "true" : nothing}>${numbers.size ? html`<td>${numbers.has(one.iri) ? html`<span class="pin">${numbers.get(one.iri)}</span>` : nothing}</td>` : nothing}
@@ -254,7 +259,7 @@ class ExploreScreen extends Screen {
           <h1>${entity.name}</h1></div>
         <div class="row push"><button class="btn low" @click=${() => void navigator.clipboard.writeText(entity.iri)}>Copy address</button>
           <button class="btn low" @click=${() => void this.turtle(entity)}>Turtle</button>
-          <a class="btn" href=${`#/${address("ask", { q: `What is near ${entity.name}?` })}`}>Ask about it</a></div></div>
+          <a class="btn" href=${`#/${address("ask", { q: this.place ? `What is near ${entity.name}?` : `What is ${entity.name}?` })}`}>Ask about it</a></div></div>
       ${this.state()}
       <div class="cols">
         <section class="gap">

@@ -149,14 +149,14 @@ class GapsScreen extends Screen {
     return html`<div class="cols queue queue-open">
       <section class="stack side" aria-label="Gaps">
         <nav class="seg" aria-label="What waits"><a href="#/review">Statements</a><a aria-current="true">Gaps</a></nav>
-        <h1 class="mid">${this.total.toLocaleString("en")} ${status === "open" ? (this.total === 1 ? "gap" : "gaps") : status === "any" ? "gaps" : status}</h1>
+        <h1 class="mid">${this.problem && !this.total ? "Gaps" : html`${this.total.toLocaleString("en")} ${status === "open" ? (this.total === 1 ? "gap" : "gaps") : status === "any" ? "gaps" : status}`}</h1>
         ${this.filterBar(status)}
         ${this.gaps.length
           ? html`<ul class="items card">${this.gaps.map((one) => html`<li aria-current=${one.id === this.current?.id ? "true" : nothing}>
                 <a class="cover" href=${`#/${address(`gaps/${one.id}`, Object.fromEntries(this.filter()))}`}><span class="two"><span>${triple(one)}</span>
                   <span class="num small faint">${one.asked}×</span></span><span class="why">${one.questions[0]?.question ?? ""}</span></a></li>`)}</ul>
               ${this.gaps.length < this.total ? html`<button class="btn" @click=${() => void this.load(true)}>Show ${Math.min(PAGE, this.total - this.gaps.length)} more</button>` : nothing}`
-          : this.working ? nothing : html`<div class="card"><p class="empty first">No question has missed anything${this.filters ? " that fits" : ""}.
+          : this.working || this.problem ? nothing : html`<div class="card"><p class="empty first">No question has missed anything${this.filters ? " that fits" : ""}.
               ${this.filters ? html`<a href="#/gaps">Show all</a>` : html`<a href="#/ask">Ask one</a>`}</p></div>`}
       </section>
       <section class="stack" aria-label="Gap">

@@ -1,6 +1,6 @@
 // The page: header, navigation, sign-in, and the screen that the address names.
 
-import { html, LitElement, nothing } from "lit";
+import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { ask, inWords, key, Problem, type Access } from "./api";
 import { forget } from "./names";
 import type { Screen } from "./screen";
@@ -33,8 +33,11 @@ class App extends LitElement {
   private waiting: number | null = null;
   private element: Screen | null = null;
   private problem = "";
+  private lost = false;
   private signingIn = "";
   private known = false;
+  /** Whether the server said what may be done here. */
+  private learned = false;
 
   protected override createRenderRoot(): HTMLElement {
     return this;
@@ -63,6 +66,7 @@ class App extends LitElement {
   private async learnAccess(): Promise<void> {
     try {
       this.access = (await ask("access")) as Access;
+      this.learned = true;
     } catch (error) {
       if (error instanceof Problem && error.status === 401) {
         key.set(null);
@@ -86,7 +90,9 @@ class App extends LitElement {
     const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?", 2);
     const [name = "", ...rest] = path.split("/");
     const before = this.entry;
-    this.entry = SCREENS.find((one) => one.name === name) ?? SCREENS[0]!;
+    const found = SCREENS.find((one) => one.name === name);
+    this.entry = found ?? SCREENS[0]!;
+    this.lost = name !== "" && !found;
     this.parameters = new URLSearchParams(query);
     if (rest.length) this.parameters.set("id", decodeURIComponent(rest.join("/")));
     try {
@@ -137,6 +143,7 @@ class App extends LitElement {
     key.set(input.value.trim());
     try {
       this.access = (await ask("access")) as Access;
+      this.learned = true;
       input.value = "";
       this.signingIn = "";
       this.problem = "";
@@ -144,7 +151,7 @@ class App extends LitElement {
       await this.changed();
     } catch (error) {
       key.set(null);
-      this.signingIn = inWords(error).replace(" Sign in with a key.", "");
+      this.signingIn = error instanceof Problem ? error.message : inWords(error);
       this.requestUpdate();
     }
   }
@@ -190,7 +197,8 @@ class App extends LitElement {
       </header>
       <main id="main" tabindex="-1">
         ${this.problem ? html`<div class="note warn" role="alert"><p>${this.problem}</p></div>` : nothing}
-        ${this.known ? this.element : nothing}
+        ${this.lost ? html`<div class="note warn" role="alert"><p>This address leads to no part of the page. Here you can ask.</p></div>` : nothing}
+        ${this.shut() ? this.closed() : this.known ? this.element : nothing}
       </main>
       <dialog aria-labelledby="sign">
         <form class="stack" @submit=${(event: SubmitEvent) => void this.signIn(event)}>
@@ -201,6 +209,19 @@ class App extends LitElement {
           <div class="row"><button class="btn main">Sign in</button><button class="btn" type="button" @click=${() => this.dialog().close()}>Cancel</button></div>
         </form>
       </dialog>`;
+  }
+
+  /** Whether nothing of this screen may be read; texts may be added without reading. */
+  private shut(): boolean {
+    return this.learned && !this.access.scopes.includes("read") && !(this.entry.name === "text" && this.access.scopes.includes("extract"));
+  }
+
+  private closed(): TemplateResult {
+    const { key: name, scopes } = this.access;
+    return html`<section class="start stack"><h1>This graph is not open to all</h1>
+      <p class="soft">${name === null ? "To read it, sign in with a key of the scope “read”. Who runs the server makes keys." : `The key ${name} does not have the scope “read”. Sign in with one that has.`}</p>
+      <div class="row">${name === null ? html`<button class="btn main" @click=${() => this.dialog().showModal()}>Sign in</button>` : nothing}
+        ${scopes.includes("extract") ? html`<a href="#/text">Add a text</a>` : nothing}</div></section>`;
   }
 
   private find(event: Event): void {

@@ -3,11 +3,14 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { address, ask, rows, text } from "./api";
 import { chosen, findings, type Check, type File } from "./file";
-import { forget, kindOf, nameOf, unitOf, vocabulary } from "./names";
+import { counted, forget, kindOf, nameOf, unitOf, vocabulary } from "./names";
 import { Screen } from "./screen";
 
 const OWL = "http://www.w3.org/2002/07/owl#";
 const SH = "http://www.w3.org/ns/shacl#";
+
+const EITHER = new Intl.ListFormat("en", { type: "disjunction" });
+const ANYTHING = new Set(["Literal", "Resource"].map((name) => `http://www.w3.org/2000/01/rdf-schema#${name}`));
 
 interface OntologyClass {
   iri: string;
@@ -69,8 +72,8 @@ class ModelScreen extends Screen {
         rows(`PREFIX owl: <${OWL}> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
           PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
           SELECT ?property ?domain ?range WHERE { VALUES ?kind { owl:ObjectProperty owl:DatatypeProperty } ?property a ?kind ; rdfs:label ?label
-            OPTIONAL { ?property rdfs:domain/(owl:unionOf/rdf:rest*/rdf:first)? ?domain FILTER(isIRI(?domain)) }
-            OPTIONAL { ?property rdfs:range/(owl:unionOf/rdf:rest*/rdf:first)? ?range FILTER(isIRI(?range)) } }`),
+            OPTIONAL { ?property <https://schema.org/domainIncludes>|<http://schema.org/domainIncludes>|rdfs:domain/(owl:unionOf/rdf:rest*/rdf:first)? ?domain FILTER(isIRI(?domain)) }
+            OPTIONAL { ?property <https://schema.org/rangeIncludes>|<http://schema.org/rangeIncludes>|rdfs:range/(owl:unionOf/rdf:rest*/rdf:first|owl:onDatatype)? ?range FILTER(isIRI(?range)) } }`),
         text("shapes?generated=false", { accept: "application/n-triples" }),
         ask("rules"),
         rows(`SELECT ?ontology WHERE { ?ontology a <${OWL}Ontology> FILTER(isIRI(?ontology)) } ORDER BY ?ontology`),
@@ -108,14 +111,14 @@ class ModelScreen extends Screen {
   protected override render(): unknown {
     const used = [...this.classes.values()].filter((one) => !one.above.some((iri) => this.classes.has(iri)));
     return html`<div class="gap">
-      <div class="stack"><h1 class="mid">${this.classes.size} kinds, ${this.properties.length} properties, ${this.rules.length} rules</h1>
+      <div class="stack"><h1 class="mid">${!this.loaded ? "Model" : html`${counted(this.classes.size, "kind")}, ${counted(this.properties.length, "property", "properties")}, ${counted(this.rules.length, "rule")}`}</h1>
         <div class="row"><span class="small faint">Files</span>${this.files.map((one) => html`<a class="chip plain" aria-current=${one.name === this.file?.name && one.kind === this.file.kind ? "true" : nothing}
           href=${`#/${address("model", { file: `${one.kind}/${one.name}` })}`}>${one.kind === "shapes" ? "shapes" : "ontology"}: ${one.name}</a>`)}
           ${this.ontologies.map((iri) => html`<a class="small" href=${documentOf(iri)} target="_blank">Documentation: ${nameOf(iri)}</a>`)}
           ${this.may("admin") ? html`${this.adder("ontologies", "Add an ontology")}${this.adder("shapes", "Add shapes")}` : nothing}</div></div>
       ${this.state()}
       ${this.file ? html`<ukg-file .file=${this.file} .access=${this.access} @switched=${() => void this.switched()}></ukg-file>` : this.loaded ? html`<div class="cols queue"><nav class="card side ${this.classes.has(this.chosen) ? "chosen" : ""}" aria-label="Kinds"><div class="in tree"><ul>${used.sort(byName).map((one) => this.branch(one, 0, new Set()))}</ul></div></nav>
-        <section class="gap">${this.classes.get(this.chosen) ? this.kind(this.classes.get(this.chosen)!) : html`<div class="card"><p class="empty first">Choose a kind to see what can be said of it, and which rules hold.</p></div>${this.checked()}${this.folded("All rules", this.rules)}`}</section></div>` : nothing}
+        <section class="gap">${this.classes.get(this.chosen) ? this.kind(this.classes.get(this.chosen)!) : html`<div class="card"><p class="empty first">${this.chosen ? "The ontology does not have this kind. " : ""}Choose a kind to see what can be said of it, and which rules hold.</p></div>${this.checked()}${this.folded("All rules", this.rules)}`}</section></div>` : nothing}
     </div>`;
   }
 
@@ -146,7 +149,7 @@ class ModelScreen extends Screen {
     return html`<div><p class="small phone trail"><a href="#/model">All kinds</a></p><p class="small soft trail">${one.above.map((iri, index) => html`${index ? ", " : ""}<a href=${`#/${address("model", { class: iri })}`}>${nameOf(iri)}</a>`)}</p><h1 class="upper">${nameOf(one.iri)}</h1><p class="soft">${one.definition}</p>
         <p class="small"><a href=${`#/${address("query", { query: `PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\nSELECT ?thing ?label WHERE {\n  ?thing a/rdfs:subClassOf* <${one.iri}> ; rdfs:label ?label\n} ORDER BY ?label` })}`}>Show all in Query</a>${this.documented(one.iri)}</p></div>
       <div class="card"><header><h2>What can be said of it</h2><span class="count">${said.length}</span></header>
-        ${said.length ? html`<table class="facts"><tbody>${said.map((two) => html`<tr><th scope="row">${nameOf(two.iri)}</th><td>${[...two.ranges].map(nameOf).join(" or ") || "anything"}${unitOf(two.iri) ? html` <span class="small faint">in${unitOf(two.iri)}</span>` : nothing}</td></tr>`)}</tbody></table>` : html`<p class="empty">No property names it in its domain.</p>`}</div>
+        ${said.length ? html`<table class="facts"><tbody>${said.map((two) => html`<tr><th scope="row">${nameOf(two.iri)}</th><td>${rangeOf(two)}${unitOf(two.iri) ? html` <span class="small faint">in${unitOf(two.iri)}</span>` : nothing}</td></tr>`)}</tbody></table>` : html`<p class="empty">No property names it in its domain.</p>`}</div>
       <div class="card"><header><h2>Rules</h2><span class="count">${rules.length}</span></header>
         ${rules.length ? html`<ul class="items">${rules.map((two) => this.rule(two))}</ul>` : html`<p class="empty">No rule names it.</p>`}</div>${more.length ? this.folded("Rules of what can be said of it", more) : nothing}`;
   }
@@ -209,6 +212,12 @@ class ModelScreen extends Screen {
     this.classes.clear();
     await this.load();
   }
+}
+
+/** What a property's values are, in words; "a value" only where nothing more exact is known. */
+function rangeOf(property: Property): string {
+  const exact = [...property.ranges].filter((iri) => !ANYTHING.has(iri));
+  return EITHER.format([...new Set((exact.length ? exact : [...property.ranges]).map(nameOf))].sort()) || "anything";
 }
 
 /** A graph without the prefixes that stand before it. */

@@ -48,13 +48,22 @@ const known = new Map<string, string>([
   [LABEL, "is called"],
   ["http://www.w3.org/2004/02/skos/core#altLabel", "also called"],
   [`${RDFS}Literal`, "a value"],
-  [`${XSD}string`, "text"],
-  [`${XSD}decimal`, "a number"],
-  [`${XSD}integer`, "a whole number"],
-  [`${XSD}nonNegativeInteger`, "a whole number"],
-  [`${XSD}gYear`, "a year"],
-  [`${XSD}date`, "a date"],
-  [`${XSD}anyURI`, "an address"],
+  [`${RDFS}Resource`, "anything"],
+  ["http://www.w3.org/1999/02/22-rdf-syntax-ns#langString", "text in a language"],
+  ["http://www.opengis.net/ont/geosparql#wktLiteral", "a geometry (WKT)"],
+  ...Object.entries({
+    text: ["string", "normalizedString", "token"],
+    "a number": ["decimal", "double", "float"],
+    "a whole number": ["integer", "nonNegativeInteger", "positiveInteger", "int", "long", "short", "unsignedInt", "unsignedLong"],
+    "yes or no": ["boolean"],
+    "a year": ["gYear"],
+    "a month": ["gYearMonth"],
+    "a date": ["date"],
+    "a date with time": ["dateTime", "dateTimeStamp"],
+    "a time of day": ["time"],
+    "a length of time": ["duration", "dayTimeDuration", "yearMonthDuration"],
+    "an address": ["anyURI"],
+  }).flatMap(([words, types]) => types.map((name): [string, string] => [`${XSD}${name}`, words])),
 ]);
 const asked = new Set<string>();
 let loading: Promise<Vocabulary> | undefined;
@@ -138,6 +147,11 @@ function lastPart(iri: string): string {
   }
 }
 
+/** A number with its word. */
+export function counted(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+}
+
 /** The name of a rule, or of a kind of rule, as words. */
 export function ruleName(iri: string): string {
   return nameOf(iri).replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
@@ -184,6 +198,14 @@ function inSchema(iri: string): string {
 
 const DATE = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
 
+/** A time as people write it, in its own time zone; as it is where it has seconds or is none. */
+function moment(value: string): string {
+  const found = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):00(?:\.0+)?(Z|[+-]\d\d:\d\d)?$/.exec(value);
+  const day = found && new Date(`${found[1]}T00:00:00Z`);
+  if (!day || Number.isNaN(day.getTime())) return value;
+  return `${DATE.format(day)}, ${found[2]}${found[3] ? ` ${found[3] === "Z" ? "UTC" : found[3]}` : ""}`;
+}
+
 /** A term in words: a name, a date as people write it, a number with separators. */
 export function inWords(term: Term): string {
   if (term.type === "uri") return nameOf(term.value);
@@ -194,6 +216,7 @@ export function inWords(term: Term): string {
     const date = new Date(`${term.value.slice(0, 10)}T00:00:00Z`);
     return Number.isNaN(date.getTime()) ? term.value : DATE.format(date);
   }
+  if (datatype === `${XSD}dateTime` || datatype === `${XSD}dateTimeStamp`) return moment(term.value);
   if (/#(integer|decimal|double|float|int|long|nonNegativeInteger)$/.test(datatype)) {
     const number = Number(term.value);
     return Number.isFinite(number) ? number.toLocaleString("en", { maximumFractionDigits: 3 }) : term.value;

@@ -348,7 +348,7 @@ class ReviewScreen extends Screen {
     return html`<div class="cols queue ${this.queueOpen ? "queue-open" : ""}">
       <section class="stack side" aria-label="Queue">
         <nav class="seg" aria-label="What waits"><a aria-current="true">Statements</a><a href="#/gaps">Gaps</a></nav>
-        <h1 class="mid">${status === "open" ? `${this.total.toLocaleString("en")} wait for you` : `${this.total.toLocaleString("en")} ${status === "any" ? "items" : status}`}</h1>
+        <h1 class="mid">${this.problem && !this.total ? "Review" : status === "open" ? `${this.total.toLocaleString("en")} wait for you` : `${this.total.toLocaleString("en")} ${status === "any" ? "items" : status}`}</h1>
         ${this.filterBar(status)} ${this.manyPanel()}
         ${this.items.length
           ? html`<ul class="items card">
@@ -362,12 +362,12 @@ class ReviewScreen extends Screen {
                 )}
               </ul>
               ${this.items.length < this.total ? html`<button class="btn" @click=${() => void this.load(true)}>Show ${Math.min(PAGE, this.total - this.items.length)} more</button>` : nothing}`
-          : this.working ? nothing : html`<div class="card"><p class="empty first">Nothing waits for you${this.filters ? " with these filters" : ""}.
+          : this.working || this.problem ? nothing : html`<div class="card"><p class="empty first">Nothing waits for you${this.filters ? " with these filters" : ""}.
               ${this.filters ? html`<a href="#/review">Show all</a>` : html`<a href="#/text">Add a text</a>`}</p></div>`}
       </section>
       <section class="stack" aria-label="Item">
         <div class="row"><span class="small faint num">${at >= 0 ? `${at + 1} of ${this.total}` : ""}</span>
-          <span class="push row wide"><span class="small faint">previous</span><kbd>K</kbd><kbd>J</kbd><span class="small faint">next</span></span>
+          ${this.items.length > 1 ? html`<span class="push row wide"><span class="small faint">previous</span><kbd>K</kbd><kbd>J</kbd><span class="small faint">next</span></span>` : nothing}
           <button class="btn low push phone" aria-expanded=${this.queueOpen ? "true" : "false"} @click=${() => this.toggle()}>${this.queueOpen ? "Hide queue" : "Queue"}</button></div>
         ${this.current ? this.item(this.current) : nothing}
         <p class="small soft" aria-live="polite">${this.said}</p>

@@ -128,10 +128,14 @@ export interface Completion {
   classes: string[];
 }
 
-/** What words may mean, the best match first. */
-export async function completions(text: string, kind?: "entity" | "class" | "property", limit = 12): Promise<Completion[]> {
-  const found = await ask(address("suggest", { text: text.slice(0, 200), kind, limit })).catch(() => ({ suggestions: [] }));
-  return found.suggestions as Completion[];
+/** What words may mean, the best match first. Throws `Problem`. */
+export async function meanings(text: string, kind?: "entity" | "class" | "property", limit = 12): Promise<Completion[]> {
+  return (await ask(address("suggest", { text: text.slice(0, 200), kind, limit }))).suggestions as Completion[];
+}
+
+/** The same beside what is written; empty where it cannot be asked. */
+export function completions(text: string, kind?: "entity" | "class" | "property", limit = 12): Promise<Completion[]> {
+  return meanings(text, kind, limit).catch(() => []);
 }
 
 /** The problem of a refused decision, with the shapes' reasons. */

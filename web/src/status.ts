@@ -2,8 +2,9 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import { address, ask, rows, text } from "./api";
+import { slowList, verdictTable, type SlowQueries, type Verdicts } from "./lookback";
 import { growthOf, Measures, spoken, timesOf, type Growth } from "./measures";
-import { learn, nameOf, ruleName, vocabulary } from "./names";
+import { counted, learn, nameOf, ruleName, vocabulary } from "./names";
 import { Screen } from "./screen";
 
 interface Job {
@@ -26,6 +27,9 @@ class StatusScreen extends Screen {
   private growth: Growth[] = [];
   private measures = new Measures("");
   private verdicts: { shape: string; counts: Record<string, number> }[] = [];
+  private past: Verdicts | null = null;
+  private step: Verdicts["step"] = "day";
+  private slowest: SlowQueries | null = null;
   private timer?: ReturnType<typeof setInterval>;
 
   override connectedCallback(): void {
@@ -65,11 +69,15 @@ class StatusScreen extends Screen {
   /** What the server measured since its start, the last changes, and what each rule refused. */
   private async look(): Promise<void> {
     const revision = Number(this.health["revision"] ?? 0);
-    const [measures, changes, ...facets] = await Promise.all([
+    const [past, slowest, measures, changes, ...facets] = await Promise.all([
+      this.verdictsOf(this.step).catch(() => null),
+      ask("queries/slow").catch(() => null),
       text("metrics", { accept: "text/plain" }).catch(() => ""),
       text(`changes?since=${Math.max(0, revision - 200)}`, { accept: "application/x-ndjson" }).catch(() => ""),
       ...["open", "accepted", "rejected"].map((status) => ask(`review/facets?status=${status}`).catch(() => ({ facets: {} }))),
     ]);
+    this.past = past;
+    this.slowest = slowest;
     this.measures = new Measures(measures);
     this.growth = growthOf(changes, this.triples);
     const shapes = new Map<string, Record<string, number>>();
@@ -77,6 +85,18 @@ class StatusScreen extends Screen {
       for (const { value, items } of one.facets["shape"] ?? []) shapes.set(value, { ...shapes.get(value), [["open", "accepted", "rejected"][at]!]: items });
     });
     this.verdicts = [...shapes].map(([shape, counts]) => ({ shape, counts })).sort((one, other) => total(other.counts) - total(one.counts)).slice(0, 12);
+    this.requestUpdate();
+  }
+
+  private async verdictsOf(step: Verdicts["step"]): Promise<Verdicts> {
+    const found = (await ask(address("verdicts", { step, periods: step === "hour" ? 24 : 30 }))) as Verdicts;
+    await learn(found.shapes.flatMap((one) => one.shape ?? []));
+    return found;
+  }
+
+  private async by(step: Verdicts["step"]): Promise<void> {
+    const found = await this.run("Counting…", () => this.verdictsOf(step));
+    if (found) [this.past, this.step] = [found, step];
     this.requestUpdate();
   }
 
@@ -94,16 +114,18 @@ class StatusScreen extends Screen {
   protected override render(): unknown {
     const most = Math.max(1, ...this.classes.map((one) => one.count));
     const number = (count: number | undefined): string => (count ?? 0).toLocaleString("en");
+    if (this.health["version"] === undefined) return html`<div class="gap"><h1 class="mid">Status</h1>${this.state()}</div>`;
     return html`<div class="gap">
       <h1 class="mid">${number(this.triples)} triples at revision ${number(this.health["revision"])}</h1>
       ${this.state()}
       <div class="cols">
         <section class="gap">
-          <div class="card"><header><h2>What there is most of</h2></header><table class="list"><tbody>${this.classes.map(
+          <div class="card"><header><h2>What there is most of</h2></header>${this.classes.length || this.working ? nothing : html`<p class="empty">Nothing has a kind of the ontology yet. <a href="#/text">Add a text</a></p>`}<table class="list"><tbody>${this.classes.map(
             (one) => html`<tr><td>${nameOf(one.iri)}</td><td class="bar-cell"><meter min="0" max=${most} value=${one.count} aria-label=${nameOf(one.iri)}></meter></td><td class="right">${number(one.count)}</td></tr>`,
           )}</tbody></table></div>
-          <div class="card"><header><h2>Growth</h2><span class="small faint">the last ${this.growth.length} changes</span></header>${this.grown()}</div>
-          <div class="card"><header><h2>Rules and what became of it</h2></header>${this.byRule()}</div>
+          <div class="card"><header><h2>Growth</h2><span class="small faint">${this.growth.length === 1 ? "the last change" : `the last ${this.growth.length} changes`}</span></header>${this.grown()}</div>
+          ${this.past ? html`<div class="card"><header><h2>Verdicts by rule</h2>${this.steps()}</header>${verdictTable(this.past)}</div>` : nothing}
+          <div class="card"><header><h2>Decisions by rule</h2></header>${this.byRule()}</div>
           <div class="card"><header><h2>Jobs</h2></header>${this.jobs.length ? html`<ul class="items">${this.jobs.map((job) => this.job(job))}</ul>` : html`<p class="empty">No job yet. Drop several files on Text.</p>`}</div>
         </section>
         <section class="gap">
@@ -121,6 +143,7 @@ class StatusScreen extends Screen {
             <tr><th scope="row">store</th><td>${this.health["store"]?.kind}</td></tr></tbody></table>
             ${this.rules["problem"] ? html`<div class="note warn"><p>${this.rules["problem"]}</p></div>` : nothing}</div>
           <div class="card"><header><h2>Measured since the start</h2></header><table class="facts"><tbody>${this.measured()}</tbody></table></div>
+          ${this.slowest ? html`<div class="card"><header><h2>Slow queries</h2><span class="small faint">of the last day</span></header>${slowList(this.slowest)}</div>` : nothing}
           <div class="card"><header><h2>Slowest requests</h2><span class="small faint">the mean of each route</span></header>${this.slow()}</div>
           <p class="small soft"><a href="docs">The API</a> · <a href="ui/licenses.txt">Licenses of the page</a></p>
         </section>
@@ -128,17 +151,25 @@ class StatusScreen extends Screen {
     </div>`;
   }
 
+  private steps(): TemplateResult {
+    const words = { day: "30 days", hour: "24 hours" };
+    return html`<span class="seg push" role="group" aria-label="Time">${(["day", "hour"] as const).map(
+      (step) => html`<button aria-pressed=${this.step === step ? "true" : "false"} @click=${() => void this.by(step)}>${words[step]}</button>`,
+    )}</span>`;
+  }
+
   private grown(): TemplateResult {
     if (!this.growth.length) return html`<p class="empty">Nothing was changed yet.</p>`;
-    const most = Math.max(1, ...this.growth.map((one) => one.triples));
-    return html`<table class="list"><thead><tr><th>When</th><th class="wide"><span class="hide">Size</span></th><th class="right">Triples</th><th class="right">Change</th></tr></thead><tbody>${this.growth.slice(-8).reverse().map(
-      (one) => html`<tr><td class="num small when">${one.time.slice(0, 16).replace("T", " ")}</td><td class="bar-cell wide"><meter min="0" max=${most} value=${one.triples} aria-label=${`Triples at ${one.time}`}></meter></td>
+    const shown = this.growth.slice(-8).reverse();
+    const most = Math.max(1, ...shown.map((one) => Math.abs(one.change)));
+    return html`<table class="list"><thead><tr><th>When</th><th class="wide"><span class="hide">Size of the change</span></th><th class="right">Triples</th><th class="right">Change</th></tr></thead><tbody>${shown.map(
+      (one) => html`<tr><td class="num small when">${one.time.slice(0, 16).replace("T", " ")}</td><td class="bar-cell wide"><meter min="0" max=${most} value=${Math.abs(one.change)} aria-label=${`Change at ${one.time}`}></meter></td>
         <td class="right">${one.triples.toLocaleString("en")}</td><td class="right">${one.change >= 0 ? "+" : "−"}${Math.abs(one.change).toLocaleString("en")}</td></tr>`,
     )}</tbody></table>`;
   }
 
   private byRule(): TemplateResult {
-    if (!this.verdicts.length) return html`<p class="empty">No rule refused or warned of anything yet.</p>`;
+    if (!this.verdicts.length) return html`<p class="empty">No statement that a rule refused or warned of is in the queue.</p>`;
     const cell = (status: string, one: { shape: string; counts: Record<string, number> }): TemplateResult => html`<td class="right">${one.counts[status] ? html`<a href=${`#/${address("review", { status: status === "open" ? null : status, shape: one.shape })}`}>${one.counts[status].toLocaleString("en")}</a>` : "0"}</td>`;
     return html`<div class="wide-table" tabindex="0" role="region" aria-label="Rules and what became of what they refused"><table class="list"><thead><tr><th>Rule</th><th class="right">Wait</th><th class="right">Accepted</th><th class="right">Rejected</th></tr></thead>
       <tbody>${this.verdicts.map((one) => html`<tr><td>${ruleName(one.shape)}</td>${["open", "accepted", "rejected"].map((status) => cell(status, one))}</tr>`)}</tbody></table></div>`;
@@ -154,7 +185,8 @@ class StatusScreen extends Screen {
       row("statements", verdicts),
       row("model", usage.calls ? `${(usage.model_seconds / usage.calls).toFixed(1)} s a call, ${(usage.completion_tokens / Math.max(0.001, usage.model_seconds)).toFixed(0)} tokens a second` : "not called yet"),
       row("tokens", `${tokens.toLocaleString("en")}${usage.cost === null || usage.cost === undefined ? ", cost not known" : `, cost ${usage.cost}`}`),
-      row("store", `${(measures.sum("urbankg_store_bytes") / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB on disk`),
+      row("store", `${megabytes(measures.sum("urbankg_store_bytes"))} on disk, log of changes ${megabytes(measures.sum("urbankg_change_log_bytes"))}`),
+      row("indexes", `${counted(measures.sum("urbankg_names"), "name")}, ${counted(measures.sum("urbankg_geometries"), "geometry", "geometries")}`),
       row("queries", measures.sum("urbankg_queries_total").toLocaleString("en")),
       row("version", `${this.health["version"] ?? ""}`),
     ];
@@ -163,7 +195,7 @@ class StatusScreen extends Screen {
   private slow(): TemplateResult {
     const found = timesOf(this.measures).slice(0, 6);
     if (!found.length) return html`<p class="empty">Nothing was asked yet.</p>`;
-    return html`<table class="list"><tbody>${found.map((one) => html`<tr><td>${one.method} ${one.route}</td><td class="right">${one.count.toLocaleString("en")} times</td><td class="right">${spoken(one.mean)}</td></tr>`)}</tbody></table>`;
+    return html`<table class="list"><tbody>${found.map((one) => html`<tr><td>${one.method} ${one.route}</td><td class="right">${counted(one.count, "time")}</td><td class="right">${spoken(one.mean)}</td></tr>`)}</tbody></table>`;
   }
 
   private files(kind: string): string {
@@ -179,6 +211,10 @@ class StatusScreen extends Screen {
       ${job.problem ? html`<p class="why">${job.problem}</p>` : nothing}
       ${this.may("extract") && actions.length ? html`<div class="row">${actions.map((one) => html`<button class="btn low" @click=${() => void this.turn(job, one)}>${one}</button>`)}</div>` : nothing}</li>`;
   }
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
 }
 
 function total(counts: Record<string, number>): number {

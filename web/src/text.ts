@@ -234,7 +234,7 @@ class TextScreen extends Screen {
           <textarea id="text" class="quote" rows="10" required placeholder="Paste a text, or drop files here: texts, JSON lines or CSV" .value=${this.text}
             @input=${(event: Event) => ((this.text = (event.target as HTMLTextAreaElement).value), this.requestUpdate())}
             @keydown=${(event: KeyboardEvent) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void this.submit(false)}></textarea>
-          <div class="row">
+          <div class="row sending">
             <label class="field grow">Where it comes from<input id="source" .value=${this.source} autocomplete="off" placeholder="An address or a title" @input=${(event: Event) => (this.source = (event.target as HTMLInputElement).value)} /></label>
             ${this.sample && !this.text ? html`<button class="btn" type="button" @click=${() => this.trySample()}>Try a sample</button>` : nothing}
             <label class="btn file">Choose files<input class="hide" type="file" multiple accept="text/*,.txt,.md,.csv,.json,.jsonl,.ndjson" @change=${(event: Event) => void this.drop((event.target as HTMLInputElement).files)} /></label>

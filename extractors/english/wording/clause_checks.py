@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, is_glued
+from extractors.english.wording.phrases import Group, group_of
+from extractors.english.wording.subjects import is_complement
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
+from ontology.terms import PropertyKind
 
 __all__ = [
     "has_it_too",
@@ -14,7 +17,10 @@ __all__ = [
     "is_compound",
     "is_half",
     "is_one_of_two",
+    "is_owner",
+    "is_part_of_words",
     "is_region",
+    "name_before",
     "noun_before",
     "objects_of",
     "other_subject",
@@ -67,6 +73,11 @@ def is_region(clause: Clause, found: Governor) -> bool:
     fronted = all(unit.kind is Kind.MARK for unit in clause.units[: found.first])
     closed = clause.units[clause.value + 3 : clause.value + 4]
     apart = not fronted or any(unit.text == "," for unit in closed)
+    if clause.others and min(clause.others) > clause.value and apart and found.first < clause.value:
+        between = clause.units[clause.value + 1 : min(clause.others)]
+        plain = all(unit.kind is Kind.NAME or unit.text not in AUXILIARIES for unit in between)
+        if plain and any(unit.text == "of" for unit in between):
+            return True  # "in the Ash section of Norton"
     return apart and clause.others == {clause.value + 2} and behind[0].text == ","
 
 
@@ -109,6 +120,17 @@ def owner_before(units: Sequence[Unit], found: Governor) -> Unit | None:
     return units[found.first - 2] if owned and units[found.first - 2].kind is Kind.NAME else None
 
 
+def name_before(clause: Clause, found: Governor) -> Unit | None:
+    """The name that a noun or an alias right behind it describes: "in Weston, capital of Norton"."""
+    units, at, term = clause.units, found.first - 1, clause.term
+    if at > 0 and units[at].text == ",":
+        at -= 1
+    alias = term.kind is not PropertyKind.OBJECT and group_of(term) is Group.NAMES
+    noun = clause.phrases.is_kind(units[found.first]) and not units[found.first].text.endswith("ed")
+    apart = at == found.first - 2 and not is_complement(units, at)
+    return units[at] if at >= 0 and ((alias and apart) or noun) and units[at].kind is Kind.NAME else None
+
+
 def is_compound(units: Sequence[Unit], at: int) -> bool:
     """Whether a dash without blanks joins a name to another: "at Elm Hall–42nd Street"."""
     return any(
@@ -116,6 +138,20 @@ def is_compound(units: Sequence[Unit], at: int) -> bool:
         for n in (at - 1, at + 1)
         if n > 0 and n + 1 < len(units)
     )
+
+
+def is_owner(clause: Clause, found: Governor) -> bool:
+    """Whether an object has "'s" behind it: "designed by Norton's Ada Stone"; after "in" a place may."""
+    after = clause.value + 1
+    owns = after < len(clause.units) and clause.units[after].text == "'s"
+    return owns and found.first < clause.value and not clause.phrases.has(clause.term.iri, "in")
+
+
+def is_part_of_words(clause: Clause) -> bool:
+    """Whether a value is one end of a dash, or an alias that describes: "built as a War factory"."""
+    units, at = clause.units, clause.value
+    described = at > 0 and units[at - 1].text in ("a", "an") and clause.term.kind is not PropertyKind.OBJECT
+    return described or is_compound(units, at)
 
 
 def is_one_of_two(units: Sequence[Unit], at: int) -> bool:

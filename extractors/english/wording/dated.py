@@ -46,8 +46,9 @@ def of_date(clause: Clause) -> Governor | None:
         if start <= one.first and one.last <= value and (one.last == value or not _is_particle(one, units))
     ]
     nearest = max((one.last for one in before), default=None)
-    if nearest is not None and _is_spent(units, nearest, value):
-        return None
+    taken = units[value + 1 : value + 2]
+    if nearest is not None and ((taken and taken[0].text in AUXILIARIES) or _is_spent(units, nearest, value)):
+        return None  # "built for 2,000 students, by 1964 had become"
     if nearest is not None:
         return _first_own([one for one in before if one.last == nearest], clause)
     after = [one for one in clause.occurrences if one.first > value and one.last <= end + 1]

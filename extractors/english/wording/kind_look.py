@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from extractors.english.wording.kinds import kind_of_name, mentions_kind, said_kind
@@ -13,9 +14,12 @@ from extractors.grounding.interpretation import Interpretation
 from extractors.grounding.linking import LabelEntry, Linker
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
+from extractors.text.letters import is_foreign
 from ontology.terms import OntologyClass
 
 __all__ = ["KindLook"]
+
+_IS_A = re.compile(r"\s+(?:is|was)\s+(?:an?|the|one)\b")
 
 
 class KindLook:
@@ -60,6 +64,17 @@ class KindLook:
         if mentions_kind(self._text.text, self._names, kind):
             return replace(reading, doubt=f'The text says "{kind.label}" of another thing.')
         return reading
+
+    def said_of_foreign(self, names: Iterable[Span]) -> Iterator[tuple[str, str, Span]]:
+        """What "is a museum" says of names without Latin letters: the name, the kind, the sentence."""
+        for name in sorted(names):
+            words = _words(self._text, name)
+            if not is_foreign(words) or not _IS_A.match(self._text.text, name.end):
+                continue
+            said = [kind for kind in self._schema.classes.values() if self.said_kind(name, kind) is not None]
+            if said:
+                kind = max(said, key=lambda one: (len(one.label), one.label))
+                yield words, kind.label, self._text.sentence_of(name)
 
     def _in_other_name(self, reading: Interpretation, kind: OntologyClass) -> str | None:
         """The name that has the word for a kind, where that is another name's: "Central Park"."""

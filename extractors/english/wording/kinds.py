@@ -21,6 +21,7 @@ __all__ = ["kind_of_name", "mentions_kind", "said_kind", "suggested_kind"]
 _LONGEST_KIND: Final = 3
 _COPULAS: Final = frozenset({"is", "was", "are", "were", ",", "as", "(", "became", "remains", "called"})
 _LONGEST_DESCRIPTION: Final = 6
+_LONGEST_ASIDE: Final = 12
 _HEAD_FIRST: Final = frozenset("ca es fr gl it pl pt ro".split())  # noqa: SIM905
 """Languages in which the word for the kind opens a name; in others it ends it."""
 _SHORTEST_PART: Final = 5
@@ -96,7 +97,7 @@ def _behind(units: Sequence[Unit], at: int, kind: OntologyClass) -> Unit | None:
     ):  # the rest of a list: "Gellért Baths and Rudas Baths are bath houses"
         here += 1
     listed = here
-    for start in dict.fromkeys((at + 1, listed)):
+    for start in dict.fromkeys((at + 1, listed, _after_aside(units, at + 1))):
         if start >= len(units) or not (
             units[start].text in _COPULAS or (start > at + 1 and units[start - 1].text == ",")
         ):
@@ -107,6 +108,13 @@ def _behind(units: Sequence[Unit], at: int, kind: OntologyClass) -> Unit | None:
             if _has_label(units, place, kind):
                 return units[place]
     return None
+
+
+def _after_aside(units: Sequence[Unit], at: int) -> int:
+    """The place behind brackets or an aside between commas: "Elm Hall, known as the Elm, is a museum"."""
+    closing = {"(": ")", ",": ","}.get(units[at].text) if at < len(units) else None
+    closed = (n for n in range(at + 1, min(at + _LONGEST_ASIDE, len(units))) if units[n].text == closing)
+    return next(closed, at - 1) + 1
 
 
 def _before(units: Sequence[Unit], at: int, kind: OntologyClass) -> Unit | None:

@@ -21,7 +21,10 @@ from extractors.english.wording.clause_checks import (
     is_compound,
     is_half,
     is_one_of_two,
+    is_owner,
+    is_part_of_words,
     is_region,
+    name_before,
     noun_before,
     objects_of,
     other_subject,
@@ -41,7 +44,7 @@ from extractors.english.wording.subjects import (
     outside,
     subject_of,
 )
-from extractors.english.wording.topics import Topics, complemented, opening_noun
+from extractors.english.wording.topics import Topics, complemented, is_another, opening_noun
 from extractors.english.wording.units import (
     AUXILIARIES,
     PREPOSITIONS,
@@ -64,10 +67,7 @@ from ontology.terms import OntologyProperty, PropertyKind
 __all__ = ["Wording"]
 
 _LANGUAGE: Final = "en"
-_POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
-_PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
 _PRONOUNS: Final = frozenset("it its he she they his her their this these both which who that".split())  # noqa: SIM905
-_LONGEST_WORD: Final = 30
 
 
 class Wording:
@@ -78,7 +78,8 @@ class Wording:
         self._linker = linker
         self._schema = linker.schema
         self._phrases = phrases_of(linker.schema)
-        self._language = detect_language(text.text, expected=(_LANGUAGE,))
+        self._reads = detect_language(text.text, expected=(_LANGUAGE,)) in (_LANGUAGE, None)
+        self._runs = frozenset(run for one in text.sentences for run in capitalized_runs(text.text, one))
         named = (name for name in names if is_name(name))
         spans = {s for name in named for s in text.occurrences(name) if not is_indefinite(text.text, s)}
         spans |= {Span(start, end) for start, end, _ in linker.labels.mentions(text.text)}
@@ -108,10 +109,12 @@ class Wording:
 
     def proposed(self) -> Iterable[Proposed]:
         """What the text says by the labels of relations; see `proposing`."""
-        if self._language not in (_LANGUAGE, None):
-            return ()
-        runs = {run for one in self._text.sentences for run in capitalized_runs(self._text.text, one)}
-        return proposals(self._text, self._schema, self._phrases, self._topics, self._names | runs)
+        names = self._names | self._runs
+        return proposals(self._text, self._schema, self._phrases, self._topics, names) if self._reads else ()
+
+    def proposed_kinds(self) -> Iterable[tuple[str, str, Span]]:
+        """What kinds the text says of names in other scripts than Latin, which a small model passes over."""
+        return self._kinds.said_of_foreign(self._runs) if self._reads else ()
 
     def look(self, reading: Interpretation) -> Interpretation:
         """Return the reading with what its words do not say, or with its ends in the order that they say."""
@@ -166,9 +169,7 @@ class Wording:
         return [reading.grounded.object, *(span for span in near if span != reading.grounded.object)]
 
     def _is_english(self, sentence: Span) -> bool:
-        if self._language in (_LANGUAGE, None):
-            return True
-        return is_held_together(self._text.text[sentence.start : sentence.end], _LANGUAGE)
+        return self._reads or is_held_together(self._text.text[sentence.start : sentence.end], _LANGUAGE)
 
     def _says_inverse(self, sentence: Span, term: OntologyProperty, subject: str, value: Span) -> bool:
         """Whether the sentence says it from the other end: "contains" for "located in"."""
@@ -177,9 +178,8 @@ class Wording:
         )
         if other is None:
             return False
-        words = _words(self._text, value)
         return any(
-            self._says(sentence, other, words, span, "") is None
+            self._says(sentence, other, _words(self._text, value), span, "") is None
             for span in self._text.occurrences(subject, sentence)
         )
 
@@ -214,10 +214,16 @@ class Wording:
         occurrences = self._phrases.occurrences(units, group, extra)
         clause = Clause(units, at, others, occurrences, term, self._phrases)
         found = governor(clause, group)
-        if group is Group.NAMES and (is_compound(units, at) or self._phrases.is_other(units, at)):
+        if group is Group.NAMES and (is_part_of_words(clause) or self._phrases.is_other(units, at)):
             return f'"{_text(text, units[at])}" is a part of a longer name, or describes another thing.'
-        if found is not None and self._owns(clause, found):
+        if found is not None and is_owner(clause, found):
             return f'"{_text(text, units[at])}" owns what follows it, or is a part of its name.'
+        if (
+            group is Group.NAMES
+            and term.kind is not PropertyKind.OBJECT
+            and units[at - 1].text in ("a", "an")
+        ):
+            return f'"{_text(text, units[at])}" describes a thing and is no name.'
         if found is not None and is_half(clause, found):
             return f'"{_text(text, units[at])}" may be a part of a longer name with "and".'
         if found is None:
@@ -239,6 +245,8 @@ class Wording:
                 return False
         if [unit.text for unit in units[:1]] == ["this"] and units[1].text in AUXILIARIES | {"came"}:
             return False  # "This came to be called the Elm Affair": what happened, no thing
+        if is_another(units):
+            return False
         topics = list(self._topics.recent(sentence))
         noun = opening_noun(units) if any(unit.text in ("the", "this") for unit in units[:2]) else ()
         described = (self._topics.described(sentence, " ".join(noun[:n])) for n in range(len(noun), 0, -1))
@@ -278,7 +286,7 @@ class Wording:
         units, text = clause.units, self._text.text
         if says_of_a_part(units, found):
             return "something of another thing"
-        owner = owner_before(units, found)
+        owner = owner_before(units, found) or name_before(clause, found)
         if owner is not None and not self._is(owner, subject):
             return f'"{_text(text, owner)}"'
         other = noun_before(units, found) or self._beside(clause, found, subject)
@@ -298,12 +306,6 @@ class Wording:
         if after is not None and not any(self._is(unit, subject) for unit in after):
             return f'The text says "{term.label}" of another thing, not of "{subject}".'
         return None
-
-    def _owns(self, clause: Clause, found: Governor) -> bool:
-        """Whether an object has "'s" behind it: "designed by Norton's Ada Stone"; after "in" a place may."""
-        after = clause.value + 1
-        owns = after < len(clause.units) and clause.units[after].text == "'s"
-        return owns and found.first < clause.value and not self._phrases.has(clause.term.iri, "in")
 
     def _beside(self, clause: Clause, found: Governor, subject: str) -> Unit | None:
         """The other name that a lone preposition follows, in a sentence that has neither subject nor "it"."""

@@ -25,6 +25,7 @@ __all__ = ["Group", "Occurrence", "Phrases", "group_of", "phrases_of"]
 
 _OTHER_WORDS: Final = frozenset({"found", "located", "including", "institution", "institutions", "institute"})
 """Words that look like a form of another word: what was found was not founded, nor "located" a location."""
+_FORMERLY: Final = frozenset("originally formerly first once previously initially".split())  # noqa: SIM905
 _BEFORE_ADJECTIVES: Final = frozenset("and or the of in its their other a an".split())  # noqa: SIM905
 """What stands before a participle that describes a noun: "and surrounding Norton"."""
 _OF_PLACES: Final = frozenset(
@@ -37,6 +38,8 @@ _OF_NAMES: Final = frozenset(
     office offices store stores plant factory headquarters terminal corner side end family""".split()  # noqa: SIM905
 )
 """Nouns that name another thing, which a name before them describes: "the Elm Bridge ramp"."""
+_LIMITS: Final = frozenset({"line", "lines", "limits"})
+_AREAS: Final = frozenset({"county", "city", "state", "town", "borough"})
 _AFTER_HEADS: Final = frozenset("of for in at on and de".split())  # noqa: SIM905
 _TAILS: Final = frozenset({"in", "on", "at"})
 """Words at the end of a label that do not make another relation of it: "closed on" is "closed"."""
@@ -94,12 +97,9 @@ class Phrases:
         self._labels: dict[tuple[Group, str], list[_Label]] = {}
         self._converses: dict[NamedNode, frozenset[str]] = {}
         self._own: dict[NamedNode, list[_Label]] = {}
-        self._nouns = frozenset(
-            stem(word)
-            for kind in schema.classes.values()
-            for text in (kind.label, *kind.alternative_labels)
-            for word in words(text)[-1:]
-        )
+        labels = (t for one in schema.classes.values() for t in (one.label, *one.alternative_labels))
+        self._heads = frozenset(word for text in labels for word in words(text)[-1:])
+        self._nouns = frozenset(stem(word) for word in self._heads)
         kinds = [text for one in schema.classes.values() for text in (one.label, *one.alternative_labels)]
         ways = [text for one in schema.properties.values() for text in (one.label, *one.alternative_labels)]
         self._words = frozenset(stem(word) for text in (*kinds, *ways) for word in words(text))
@@ -140,10 +140,10 @@ class Phrases:
         own = units[at].text.split()[-1]
         if not before or not after or before[0].text not in ("the", "a", "an", "its"):
             return False
+        if after[0].text in _OF_NAMES or (after[0].text in _LIMITS and own in _AREAS):
+            return True
         if after[0].kind is not Kind.WORD or after[0].text in _OF_PLACES:
             return False
-        if after[0].text in _OF_NAMES:
-            return True
         kind = self.is_kind(after[0]) and not after[0].text.endswith("s")
         return kind and self.is_noun(own) and after[0].stem != stem(own)
 
@@ -159,6 +159,10 @@ class Phrases:
     def is_noun(self, word: str) -> bool:
         """Whether a word is the noun of a class, or of a relation's label: "Architect"."""
         return stem(word) in self._nouns
+
+    def is_bare(self, name: str) -> bool:
+        """Whether a name is nothing but the noun of a class: "Terminal"."""
+        return name.strip().casefold() in self._heads
 
     def is_plural(self, name: str) -> bool:
         """Whether a name ends with the noun of a class in the plural: "Ash Streets"."""
@@ -271,6 +275,11 @@ def _match(
     participle = units[at].text.endswith("ing") and not label.words[0].endswith("ing")
     if participle and at and here == at + 1 and units[at - 1].text in _BEFORE_ADJECTIVES:
         return None
+    if label.passive and not (at and units[at - 1].text in AUXILIARIES | _FORMERLY):
+        return None  # "commonly called"
+    agent = units[at].text.endswith(("er", "ers", "ment", "ments"))
+    if label.words[0].endswith("ed") and agent:
+        return None  # the first settlers settled nothing yet
     led = len(label.words) > 1 and label.words[0].endswith("ed")
     if led and not units[at].text.endswith(("ed", "en", "t")):
         return None  # "the name for" is no "named for"

@@ -83,7 +83,7 @@ def subject_of(
     adjacent = _adjacent(units, start, at)
     if adjacent is not None and is_subject(adjacent):
         place = units.index(adjacent)
-        lies = _lead(units, place) in PREPOSITIONS or _is_second(units, place)
+        lies = _lead(units, place) in PREPOSITIONS or _is_complement(units, place, start)
         if not lies or (at == anchor - 1 and _may_follow(units, anchor)):
             return adjacent
     if at == anchor - 1 and at >= start and units[at].kind is Kind.NAME and _lead(units, at) in _HAVING:
@@ -273,7 +273,7 @@ def _is_complement(units: Sequence[Unit], at: int, start: int) -> bool:
 def _is_second(units: Sequence[Unit], at: int) -> bool:
     """Whether a name is the second of two that something lies between: "between Elm Hall and Ash Park"."""
     paired = at > 1 and units[at - 1].text == "and" and units[at - 2].kind is Kind.NAME
-    return paired and _lead(units, at - 2) == "between"
+    return paired and _lead(units, at - 2) in ("between", "at", "of", "near", "on")
 
 
 def _is_last_object(units: Sequence[Unit], at: int, start: int) -> bool:

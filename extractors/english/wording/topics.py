@@ -14,7 +14,7 @@ from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Un
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 
-__all__ = ["Topics", "complemented", "opening_noun"]
+__all__ = ["Topics", "complemented", "is_another", "opening_noun"]
 
 _THINGS: Final = frozenset({"it", "its"})
 _PRESENTING: Final = frozenset("nearby next here there opposite behind beyond close also across".split())  # noqa: SIM905
@@ -23,6 +23,7 @@ _LONGEST_PLACE: Final = 5
 _DEFINITE: Final = frozenset("the this that it he she they".split())  # noqa: SIM905
 _GAP = re.compile(r"\n[ \t\r]*\n")
 _BULLETS: Final = frozenset('"“-•*·–—>')
+_OTHERS: Final = frozenset("original former previous earlier older other another".split())  # noqa: SIM905
 _LONGEST_NOUN: Final = 3
 _SENTENCES_BACK: Final = 3
 
@@ -94,6 +95,8 @@ class Topics:
 
     def described(self, sentence: Span, noun: str) -> str | None:
         """The one topic of the sentences before that a noun can describe: "the museum"."""
+        if noun.split()[0] in _OTHERS:
+            return None
         at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
         places = range(at - 1, max(-1, at - 1 - _SENTENCES_BACK), -1)
         topics = [topic for before in places if (topic := self._topic(before)) is not None]
@@ -160,6 +163,12 @@ def _presented(units: Sequence[Unit]) -> Unit | None:
             rest = [one for one in units[at + 1 : at + 3] if one.text != "the"]
             return rest[0] if rest and rest[0].kind is Kind.NAME else None
     return None
+
+
+def is_another(units: Sequence[Unit]) -> bool:
+    """Whether a sentence opens with another thing of a kind: "The original hospital on the site"."""
+    opening = [unit.text for unit in units if unit.kind is not Kind.MARK][:2]
+    return len(opening) == 2 and opening[0] in ("the", "an", "its") and opening[1] in _OTHERS
 
 
 def opening_noun(units: Sequence[Unit]) -> Sequence[str]:

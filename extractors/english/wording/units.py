@@ -10,6 +10,7 @@ from typing import Final
 
 from extractors.english.wording.long_names import joined_runs
 from extractors.text.chunking import Span
+from extractors.text.letters import LETTER, MARKS
 from ontology.labels import stem, words
 
 __all__ = [
@@ -26,14 +27,16 @@ __all__ = [
 ]
 
 _TOKEN = re.compile(
-    r"\[(?:\d{1,3}|[a-z]|note \d{1,3}|citation needed)\]|['’]s(?!\w)|\w+(?:[.,]\d+)*(?:['’]\w+)?|[^\w\s]"
+    r"\[(?:\d{1,3}|[a-z]|note \d{1,3}|citation needed)\]|['’]s(?!\w)"
+    rf"|{LETTER}+(?:[.,]\d+)*(?:['’]{LETTER}+)?|[^\w\s]"
 )
 _CAPITAL = r"[^\W\d_a-zß-öø-ÿ]"
 _ABBREVIATED = rf"(?:(?<=\b{_CAPITAL})|(?<=\b{_CAPITAL}\w)|(?<=\b{_CAPITAL}\w\w))\.(?=\s{_CAPITAL})"
-_WORD = rf"(?:{_CAPITAL}[\w'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED})?|\d+(?:st|nd|rd|th))"
+_WORD = rf"(?:{_CAPITAL}[\w{MARKS}'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED})?|\d+(?:st|nd|rd|th))"
 _SMALL = r"(?:(?:of|de|du|del|della|des|di|da|do|dos|la|le|el|the|von|van|y)\s+|l['’]|d['’]){0,2}"
 _RUN = re.compile(
-    rf"(?<!\w)(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*(?:(?:, {_WORD}){{0,3}},? & {_WORD}(?: {_WORD})*)?"
+    rf"(?<!{LETTER})(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*"
+    rf"(?:(?:, {_WORD}){{0,3}},? & {_WORD}(?: {_WORD})*)?"
     r"(?:,? (?:Jr|Sr)\b\.?)?"
 )
 _PART_OF = re.compile(r"(?P<part>\S.*\s(?:Side|End|Quarter|Neighbou?rhood)) of (?P<whole>\S.*)")
@@ -159,8 +162,9 @@ def is_indefinite(text: str, span: Span) -> bool:
 
 def is_adjective(text: str, spans: Sequence[Span]) -> bool:
     """Tell a word of a people before a noun wherever it occurs: "serving American food"."""
-    words = [_ADJECTIVAL.fullmatch(text[span.start : span.end]) for span in spans]
-    return bool(spans) and all(words) and all(_QUALIFIED.match(text, span.end) for span in spans)
+    alone = [span for span in spans if not re.match(r" [A-Z]", text[span.end : span.end + 2])]
+    words = [_ADJECTIVAL.fullmatch(text[span.start : span.end]) for span in alone]
+    return bool(alone) and all(words) and all(_QUALIFIED.match(text, span.end) for span in alone)
 
 
 def _name(text: str, span: Span) -> Unit:

@@ -71,7 +71,8 @@ class WholeNames:
         kind = self._schema.find_class(words)
         said = words.strip().casefold()
         labels = () if kind is None else (kind.label, *kind.alternative_labels)
-        return said in (text.casefold() for text in labels) and not self._linker.labels.exact(words)
+        bare = self._phrases.is_bare(said) or said in (text.casefold() for text in labels)
+        return bare and not self._linker.labels.exact(words)
 
     def _several(self, words: str, spans: Sequence[Span]) -> bool:
         """Whether words name several things: "Ash suburbs", "Elm and Ash Streets"."""

@@ -33,6 +33,7 @@ def folders_of(settings: Settings) -> Folders:
         settings.ontology or SHIPPED_ONTOLOGY,
         settings.shapes or SHIPPED_SHAPES,
         generate=settings.generate_shapes,
+        follows_rules=settings.follows_rules,
     )
 
 

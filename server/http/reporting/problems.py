@@ -181,6 +181,7 @@ def add_sparql(problems: ProblemMap) -> None:
         "Too much follows from it",
         members=lambda error: {"limit": error.limit},
     )
+    add(sparql.UnusableRule, 422, "A rule cannot be followed", members=lambda error: {"rule": error.rule})
     add(
         sparql.TooMuchDepends,
         422,

@@ -28,6 +28,8 @@ _TOGETHER: Final = 16
 """Properties that one query reads: each query takes its turn among those of others."""
 _SCANNED: Final = 200_000
 _AGAIN_S: Final = 5.0
+_MOST_CHANGED: Final = 1000
+"""Where more properties changed since the last question, everything is read again."""
 _UNTYPED: Final = NamedNode("http://www.w3.org/2002/07/owl#Thing")
 
 
@@ -94,6 +96,9 @@ class DataSummary:
         changed = {quad.predicate for quads in (additions, removals) for quad in quads}
         with self._lock:
             self._changed |= changed
+            if len(self._changed) > _MOST_CHANGED:
+                self._changed.clear()
+                self._found = False
 
     async def refresh(self, run_query: RunQuery) -> None:
         """Read what changed since the last time, at most every few seconds for what is read already."""
@@ -108,7 +113,7 @@ class DataSummary:
                 found, self._found = self._found, True
             try:
                 if not found:
-                    changed |= await self._properties(run_query)
+                    changed |= await self._properties(run_query) | self.uses.keys()
                 await self._read(changed, run_query)
             except BaseException:
                 # What was not read is read with the next question.
@@ -129,6 +134,10 @@ class DataSummary:
         due = sorted(changed - fresh, key=str)
         for start in range(0, len(due), _TOGETHER):
             self.uses.update(await self._uses(due[start : start + _TOGETHER], now, run_query))
+        for iri in due:
+            # Others than those of the ontology come and go without number.
+            if not self.uses[iri].edges and iri not in self._schema.properties:
+                del self.uses[iri]
         used = {c for use in self.uses.values() for c in use.subjects | use.objects}
         self.classes = frozenset(used)
         self.version += 1

@@ -29,6 +29,7 @@ from sparql.storage.gil_yield import with_pauses
 Places = NDArray[numpy.intp]
 
 _MOST_TOUCHED: Final = 10_000
+_FEWEST_FORMS: Final = 1000
 _NONE: Final = -1
 _NOBODY: Final = ""
 
@@ -76,6 +77,7 @@ class FeatureMap:
         self._forms: list[Form] = []
         self._number_of: dict[Form, int] = {}
         self._numbers = numpy.zeros(0, dtype=numpy.int32)
+        self._most_forms = _FEWEST_FORMS
         self.odd: set[str] = set()
         # The geometry nodes of the odd ones, and of how many each is.
         self._stranded: dict[str, set[str]] = {}
@@ -125,8 +127,8 @@ class FeatureMap:
 
     @property
     def concerned(self) -> set[str]:
-        """The features that it holds something of: what classes these have is asked of it."""
-        return ({*self._owners} - {_NOBODY}) | self.odd
+        """The features that it holds something of, or may: what classes these have is asked of it."""
+        return ({*self._owners} - {_NOBODY}) | self.odd | self._pending.keys()
 
     def extend(self, count: int) -> None:
         """There are so many geometries in the index now."""
@@ -163,6 +165,8 @@ class FeatureMap:
         if len(self._touched) > _MOST_TOUCHED:
             self._floor = max(self._floor, revision)
             self._touched = {node: one for node, one in self._touched.items() if one > revision}
+        if len(self._forms) > self._most_forms:
+            self._drop_forms()
         return True
 
     @property
@@ -204,7 +208,7 @@ class FeatureMap:
         repeated = self._repeated(times)[self._numbers[places]]
         if (repeated > 1).any():
             return None
-        if any(self._strays.values()):
+        if self._strays:
             free = places[self._numbers[places] == _NONE].tolist()
             if any(self._strays[self._nodes[one]] for one in free):
                 return None
@@ -254,6 +258,17 @@ class FeatureMap:
             self._forms.append(form)
         return number
 
+    def _drop_forms(self) -> None:
+        """Forget the forms that no feature is of any more."""
+        kept = numpy.flatnonzero(self._bearers())
+        renumbered = numpy.full(len(self._forms), _NONE, dtype=numpy.int32)
+        renumbered[kept] = numpy.arange(len(kept))
+        numbered = self._numbers != _NONE
+        self._numbers[numbered] = renumbered[self._numbers[numbered]]
+        self._forms = [self._forms[number] for number in kept.tolist()]
+        self._number_of = {form: number for number, form in enumerate(self._forms)}
+        self._most_forms = max(_FEWEST_FORMS, 2 * len(kept))
+
     def _entry(self, node: str) -> int | None:
         """The geometry of a node that is a feature's."""
         return next((one for one in self._places(node) if self._numbers[one] != _NONE), None)
@@ -275,7 +290,10 @@ class FeatureMap:
         """What the store says of one feature now."""
         links = [(link, node) for link in LINKS for _, node in _pairs(source, feature, link, None)]
         self.odd.discard(feature)
-        self._strays.subtract(self._stranded.pop(feature, ()))
+        for node in self._stranded.pop(feature, ()):
+            self._strays[node] -= 1
+            if not self._strays[node]:
+                del self._strays[node]
         nodes = {node for _, node in links}
         own = {text_of(node) for node in nodes if not isinstance(node, Literal)}
         for one in own:

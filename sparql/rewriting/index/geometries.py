@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sparql.spatial.geometry_reading import GeometryReading
 
 _MOST_NOTES: Final = 200_000
+_MOST_GONE: Final = 10_000
+"""So many names of features that are gone do not matter."""
 _MOST_CHARACTERS: Final = 64_000_000
 """Notes that take more, while no query asks for the index, are given up with it: it is built anew then."""
 
@@ -56,6 +58,7 @@ class GeometryIndex:
         self._state: GeometryState | None = None
         # Whose classes are noted: the features of the index and those in its notes. None: everything's.
         self._featured: set[str] | None = None
+        self._most_featured = 0
 
     def note(self, revision: int, additions: Iterable[Quad], removals: Iterable[Quad]) -> None:
         """Take note of a commit before it is done."""
@@ -160,9 +163,10 @@ class GeometryIndex:
                 raise IndexUnavailable("a bulk load began while the index of geometries was read")
             self._state, notes, self._notes = state, self._notes, []
             self._count = self._characters = 0
-            if self._featured is None:
+            if self._featured is None or len(self._featured) > self._most_featured:
                 self._featured = state.features.concerned
                 self._featured.update(node for note in notes for node in note.touched)
+                self._most_featured = 2 * len(self._featured) + _MOST_GONE
         for note in notes:
             state.take(note)
 

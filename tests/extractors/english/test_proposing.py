@@ -64,6 +64,10 @@ SAID += [
     ("News:\n>> Ash Hall: a church.\nIt was built in 1868.", {("Ash Hall", "completed", "1868")}),
 ]
 NOTHING = [
+    "Work at Elm Street and Ash Road began in April 1966.",
+    "Elm Hall is at 386 Oak Avenue at the corner of Ash Avenue.",
+    "It is the best hall in Norton on Ash Guide.",
+    "It was added to the Elm List in 2011 and the Ash Register in 2014.",
     "The Elm Tower was never planned for Norton.",
     "The spire, finished by his son Bo Stone, is 85 metres high.",
     "Ada Stone taught in Norton, Bo Lane in Weston.",
@@ -80,8 +84,8 @@ NOTHING = [
 ]
 
 
-def _read(schema: Schema, text: str) -> set[tuple[str, str, str]]:
-    builder = StatementBuilder(
+def _builder(schema: Schema, text: str) -> StatementBuilder:
+    return StatementBuilder(
         GroundedText(text),
         schema,
         Linker(city_labels(), schema),
@@ -90,7 +94,10 @@ def _read(schema: Schema, text: str) -> set[tuple[str, str, str]]:
         minimum_confidence=0.0,
         by_labels=True,
     )
-    candidates, entities = builder.build([])
+
+
+def _read(schema: Schema, text: str) -> set[tuple[str, str, str]]:
+    candidates, entities = _builder(schema, text).build([])
     names = {entity.iri: entity.label for entity in entities}
     return {
         (names[one.subject], local_name(one.predicate.value), names.get(one.object) or one.object.value)  # type: ignore[arg-type,union-attr]
@@ -115,3 +122,14 @@ def test_where_the_subject_or_the_value_is_open_nothing_is_said(schema: Schema, 
 def test_fragments_are_read_without_error(schema: Schema, text: str) -> None:
     for tail in ("", ".", "\n", " is", " 66", "\n\nIt opened in 1901", "\n• Ada Stone designed it"):
         assert {subject for subject, _, _ in _read(schema, text + tail)} <= {"Elm"}
+
+
+def test_the_kind_of_a_foreign_name_is_read_where_a_model_is_silent(schema: Schema) -> None:
+    text = (
+        "The Μουσείο Ακρόπολης is a museum in Αθήνα, and the สะพานพุทธ is a bridge. The Elm Hall is a museum."
+    )
+
+    _, entities = _builder(schema, text).build([])
+
+    kinds = {entity.label: [local_name(kind.value) for kind in entity.classes] for entity in entities}
+    assert kinds == {"Μουσείο Ακρόπολης": ["Museum"], "สะพานพุทธ": ["Bridge"]}

@@ -170,6 +170,42 @@ SAID += [
     ),
 ]
 
+NOT_SAID += [
+    ("The Elm plant was built as a Great War factory.", ("Elm plant", "former name", "Great War")),
+    (
+        "The Elm plant was built as a factory run by the Oak Company.",
+        ("Elm plant", "built by", "Oak Company"),
+    ),
+    (
+        "Elm School is old. It is located in the Ash section of the borough of Norton.",
+        ("Norton", "located in", "Ash"),
+    ),
+    (
+        "Elm Road is old. It was in 1655 that the first settlers paid for it.",
+        ("Elm Road", "established", "1655"),
+    ),
+    ("Elm Library, commonly called Elm House, is old.", ("Elm Library", "former name", "Elm House")),
+    ("Ash Hall stands in the Oak Park neighborhood of Norton.", ("Ash Hall", "part of", "Norton")),
+    ("Elm Wheel is a wheel in Weston, Norton, built in 1922.", ("Norton", "completed", "1922")),
+    (
+        "Elm Park includes the Ash House, formerly known as Oak House.",
+        ("Elm Park", "former name", "Oak House"),
+    ),
+    ("Elm Church stands in Weston, capital of Norton.", ("Elm Church", "capital of", "Norton")),
+    ("Elm Bank served the German community.", ("Elm Bank", "serves", "German")),
+    (
+        "Elm School, built for 2,000 students, by 1964 had become too small.",
+        ("Elm School", "completed", "1964"),
+    ),
+    ("Elm Hospital is new. The original hospital was opened in 1903.", ("Elm Hospital", "opened", "1903")),
+    ("Elm Road ends at the Ash County line.", ("Elm Road", "ends at", "Ash County")),
+    (
+        "Oak Office is a tower in Midtown Norton which was completed in 1969.",
+        ("Midtown Norton", "completed", "1969"),
+    ),
+    ("Terminal is old. Terminal was built by Ada Stone.", ("Terminal", "built by", "Ada Stone")),
+]
+
 
 async def _rules(schema: Schema, text: str, said: tuple[str, str, str]) -> list[list[NamedNode]]:
     extraction = await pipeline(schema, ScriptedModel(reply([said]))).extract(text)
@@ -272,3 +308,14 @@ async def test_the_kind_that_a_name_says_wins_over_a_guess(schema: Schema) -> No
     assert kinds["Elm Street"] == (urban("Street"), ())
     assert kinds["Norton Park"] == (urban("Park"), ())
     assert [problem.rule for problem in kinds["Salt Villa"][1]] == [UNWORDED]
+
+
+@pytest.mark.parametrize("aside", [", known as the Elm,", " (Ash Hall)", ", once a church,"])
+async def test_a_kind_behind_an_aside_is_said_of_the_name_before_it(schema: Schema, aside: str) -> None:
+    text = f"Elm House{aside} is a temple in Norton."
+    rows = [("Elm House", "is a", "temple"), ("Elm House", "located in", "Norton")]
+
+    extraction = await pipeline(schema, ScriptedModel(reply(rows))).extract(text)
+
+    (kind,) = (one for one in extraction.candidates if one.predicate == RDF_TYPE and one.reply)
+    assert not kind.problems

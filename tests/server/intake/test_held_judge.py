@@ -27,6 +27,7 @@ from sparql.model.vocabulary import RDFS, UKG
 from sparql.provenance.records import Document, Support
 from tests.server.conftest import RecordedModel
 from tests.shapes.gate.test_hubs import SHAPES
+from tests.support.retained import retained
 from tests.support.running_server import RunningServer
 
 EX = "http://example.org/"
@@ -115,6 +116,18 @@ async def test_a_held_batch_that_takes_too_long_to_judge_goes_on_waiting_and_say
         services.judging_limit.seconds = 30.0
         await asyncio.to_thread(services.held_judge.judge_waiting)
         assert await holds(client, "nobody")
+
+
+async def test_the_problem_of_a_batch_goes_with_its_withdrawal(tmp_path: Path):
+    async with opened(tmp_path) as services, client_of(services) as client:
+        await update(client, codes(15))
+        paused(services)
+        place = await held(client, "nobody")
+        services.judging_limit.seconds = 0.0
+        await asyncio.to_thread(services.held_judge.judge_waiting)
+        empty = retained(services.held_judge._problems)
+        assert (await client.delete(place)).json()["status"] == "withdrawn"
+        assert retained(services.held_judge._problems) < empty
 
 
 async def test_a_held_batch_waits_outside_the_graph_and_is_committed_when_it_is_judged(tmp_path: Path):

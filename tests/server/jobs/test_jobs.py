@@ -10,6 +10,7 @@ from server.runtime.context import Services
 from tests.server.conftest import select
 from tests.server.jobs.conftest import LINES, PATIENCE_S, documents, lines, post, until
 from tests.support.answering import AnsweringModel
+from tests.support.retained import retained
 from tests.support.waiting import eventually
 
 MUSEUM = "Ardenfield Museum is a museum in Larnford."
@@ -201,6 +202,15 @@ async def test_a_text_that_cannot_be_worked_on_is_rejected_and_the_others_go_on(
     assert (done["documents"]["rejected"], done["documents"]["committed"]) == (2, 1)
     reported = await documents(shared_jobs, job, state="rejected")
     assert ["empty" in reported[0]["error"], "'de'" in reported[1]["error"]] == [True, True]
+
+
+async def test_a_document_that_failed_is_not_remembered(
+    office: Services, jobs_api: httpx.AsyncClient, frames: AnsweringModel
+):
+    frames.failures["Dunmere"] = [ModelUnavailable("It is down."), ModelRequestRefused("Too long.", 422)]
+    job = await post(jobs_api, "Dunmere Park is a park.")
+    assert (await until(jobs_api, job, "done"))["documents"]["failed"] == 1
+    assert retained(office.job_worker._struck) == 0
 
 
 @pytest.mark.parametrize(

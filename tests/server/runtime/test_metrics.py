@@ -32,6 +32,20 @@ async def test_a_write_moves_revision_verdicts_and_commit_times(client: httpx.As
     assert after[accepted] - before[accepted] == 5
     assert after["urbankg_commit_seconds_count"] == before["urbankg_commit_seconds_count"] + 1
     assert after["urbankg_store_bytes"] > 0
+    assert after["urbankg_change_log_bytes"] > before["urbankg_change_log_bytes"]
+    assert after["urbankg_names"] == before["urbankg_names"] + 1
+
+
+async def test_geometries_of_the_spatial_index_are_counted(client: httpx.AsyncClient):
+    before = await values(client)
+    place = """<http://e/p> a <https://w3id.org/urbankg/urban#Park> ;
+      <http://www.w3.org/2000/01/rdf-schema#label> "Reed Park"@en ;
+      <http://www.opengis.net/ont/geosparql#hasDefaultGeometry> <http://e/p/g> .
+      <http://e/p/g> a <http://www.opengis.net/ont/geosparql#Geometry> ;
+      <http://www.opengis.net/ont/geosparql#asWKT>
+        "POINT (-73.95 40.75)"^^<http://www.opengis.net/ont/geosparql#wktLiteral> ."""
+    assert (await post_turtle(client, place)).json()["rejected"] == []
+    assert (await values(client))["urbankg_geometries"] == before["urbankg_geometries"] + 1
 
 
 async def test_a_refused_statement_is_counted(client: httpx.AsyncClient):

@@ -35,6 +35,15 @@ def dumped(store: EmbeddedStore, format_: Format, name: NamedNode | None = None)
 
 
 @pytest.mark.parametrize("format_", GRAPH_FORMATS, ids=lambda one: one.name)
+def test_prefixes_shorten_turtle_and_trig_alone(store: EmbeddedStore, format_: Format):
+    plain, shortened = io.BytesIO(), io.BytesIO()
+    write_dump(store.graph, plain, format_)
+    write_dump(store.graph, shortened, format_, None, {"ex": EX.iri})
+    assert (b"ex:a" in shortened.getvalue()) is (format_.name in ("turtle", "trig"))
+    assert set(pyoxigraph.parse(shortened.getvalue(), format=format_.engine)) == dumped(store, format_)
+
+
+@pytest.mark.parametrize("format_", GRAPH_FORMATS, ids=lambda one: one.name)
 def test_every_format_holds_what_it_can_name(store: EmbeddedStore, format_: Format):
     both = format_.name in ("nquads", "trig", "jsonld")
     assert dumped(store, format_) == ({PLAIN, NAMED} if both else {PLAIN})
@@ -48,7 +57,7 @@ def test_one_graph_is_dumped_as_triples_a_system_graph_as_well(store: EmbeddedSt
 def test_a_checkpoint_is_dumped_by_a_separate_process(store: EmbeddedStore):
     checkpoint = store.acquire()
     done = subprocess.run(
-        [sys.executable, "-m", "sparql.storage.dump", str(checkpoint.path), "nquads"],
+        [sys.executable, "-m", "sparql.storage.dump", str(checkpoint.path), "nquads", "{}"],
         capture_output=True,
         check=True,
     )

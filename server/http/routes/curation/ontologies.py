@@ -90,7 +90,9 @@ async def _described(services: Services, request: Request, text: str) -> Respons
     if (shown := page_of(request, iri.value)) is not None:
         return shown
     format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
-    async with services.readers.query(QueryRequest(f"DESCRIBE {iri}", format_)) as result:
+    async with services.readers.query(
+        QueryRequest(f"DESCRIBE {iri}", format_, prefixes=services.schema.prefixes)
+    ) as result:
         body = b"".join([chunk async for chunk in result])
     return Response(body, headers={"Content-Type": format_.content_type, "Vary": "Accept"})
 

@@ -260,7 +260,7 @@ def _rules_in_force(services: Services) -> dict[str, Any]:
     return {
         "rules": _versions(rule_registry.current),
         "since": rule_registry.since.isoformat(),
-        "problem": rule_registry.problem,
+        "problem": rule_registry.problem or services.writer.rules_problem or None,
         "inference": services.writer.inferring,
         "background": services.background.under_way,
         "files": {

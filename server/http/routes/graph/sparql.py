@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 from pyoxigraph import NamedNode
 from starlette.requests import Request
@@ -22,7 +22,14 @@ from sparql.model.errors import MalformedRequest
 from sparql.model.request_mark import current_mark
 from sparql.model.unknown_names import unused_parameters
 from sparql.protocol.description import describe_dataset, describe_service, write
-from sparql.protocol.formats import BY_NAME, FEATURE_FORMAT, GRAPH_FORMATS, RESULT_FORMATS, Format
+from sparql.protocol.formats import (
+    BY_NAME,
+    FEATURE_FORMAT,
+    GRAPH_FORMATS,
+    RESULT_FORMATS,
+    WITH_PREFIXES,
+    Format,
+)
 from sparql.protocol.negotiation import choose, first_known
 from sparql.protocol.requests import PARAMETERS, ProtocolRequest, read_request
 from sparql.rewriting.rewriter import Preparation, Rewriter
@@ -39,6 +46,10 @@ _CLIENT_CLOSED_REQUEST = 499
 # What these give differs between two runs at one revision.
 _VARYING = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID|BNODE)\s*\(")
 _VARYING_NAMES = ("NOW", "RAND", "UUID", "BNODE")
+
+
+Prefixes: TypeAlias = Callable[[], Mapping[str, str]]
+"""Gives the prefixes of the ontology in force."""
 
 
 class QuerySettings(Protocol):
@@ -90,12 +101,13 @@ def router(
     updates: UpdateAnswerer | None = None,
     admission: Admitter | None = None,
     vocabulary: ReadVocabulary | None = None,
+    prefixes: Prefixes = dict,
 ) -> APIRouter:
     """The routes of the endpoint; without ``updates`` it is read-only, without ``admission`` unguarded."""
     # The endpoint itself answers without the framework, whose import takes long.
     from fastapi import APIRouter
 
-    endpoint = Endpoint(services, updates, admission, vocabulary)
+    endpoint = Endpoint(services, updates, admission, vocabulary, prefixes)
     routes = APIRouter(tags=["sparql"])
     for path in ("/sparql", "/query"):
         name = path.strip("/")
@@ -146,7 +158,9 @@ class Endpoint:
         updates: UpdateAnswerer | None,
         admission: Admitter | None = None,
         vocabulary: ReadVocabulary | None = None,
+        prefixes: Prefixes = dict,
     ) -> None:
+        self._prefixes = prefixes
         self._services = services
         self._updates = updates
         self._admission = admission
@@ -202,7 +216,7 @@ class Endpoint:
             found.text, found.options, base=_base(settings), own_dataset=found.has_dataset
         )
         if preparation is not None and found.options.explain:
-            wanted = _reader_request(found, RESULT_FORMATS[0], settings, preparation)
+            wanted = _reader_request(found, RESULT_FORMATS[0], settings, preparation, {})
             explained = preparation.explanation(*await readers.prepared(wanted))
             return JSONResponse(explained, headers=_warned({}, found.warnings))
         found, format_ = _with_format(request, found)
@@ -215,7 +229,8 @@ class Endpoint:
                 if (whole := await while_connected(request, work)) is not None:
                     headers = _warned(_headers(format_, tag.at(whole.revision)), found.warnings)
                     return Response(None if request.method == "HEAD" else whole.body, headers=headers)
-            asked = _reader_request(found, _read_as(format_), settings, preparation)
+            shortening = self._prefixes() if format_.name in WITH_PREFIXES else {}
+            asked = _reader_request(found, _read_as(format_), settings, preparation, shortening)
             result = await while_connected(request, readers.open_query(asked))
         except ClientLeft:
             return Response(status_code=_CLIENT_CLOSED_REQUEST)
@@ -320,7 +335,11 @@ def _chosen(accept: str | None, offers: tuple[Format, ...]) -> Format:
 
 
 def _reader_request(
-    found: ProtocolRequest, format_: Format, settings: QuerySettings, preparation: Preparation | None
+    found: ProtocolRequest,
+    format_: Format,
+    settings: QuerySettings,
+    preparation: Preparation | None,
+    prefixes: Mapping[str, str],
 ) -> QueryRequest:
     return QueryRequest(
         found.text,
@@ -330,6 +349,7 @@ def _reader_request(
         _timeout(found, settings),
         _base(settings),
         preparation,
+        prefixes,
     )
 
 

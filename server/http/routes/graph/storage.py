@@ -96,7 +96,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         chosen = choose_by_name(format, offers) if format else choose(accept, offers)
         name = None if graph is None else _iri(graph)
         await asyncio.to_thread(check_graph, services.store, name)
-        pieces = stream_dump(services.store, services.readers, chosen, name)
+        pieces = stream_dump(services.store, services.readers, chosen, name, services.schema.prefixes)
         # What fails at once is reported with its status; what fails later breaks the connection.
         first = await anext(pieces, b"")
         headers = {"Content-Type": chosen.content_type, "Vary": "Accept", "Cache-Control": "no-store"}

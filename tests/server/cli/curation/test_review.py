@@ -56,7 +56,7 @@ def test_the_queue_is_worked_through_from_the_command_line(tmp_path: Path):
     query = f"SELECT ?o WHERE {{ <{THING}> <{LABEL}> ?o }}"
     asked = urbankg("query", query, "--data", str(data), "--format", "csv")
     assert asked.stdout.split() == ["o", "Thing", "Hall"]
-    reopened = urbankg("review", "reopen", by_subject[THING + "2"], "--data", str(data))
+    reopened = urbankg("review", "reopen", by_subject[THING + "2"], "--data", str(data), "--no-json")
     assert reopened.stdout.split() == [by_subject[THING + "2"], "open"]
 
 

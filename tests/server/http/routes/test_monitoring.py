@@ -12,7 +12,7 @@ from server.runtime.wiring import build
 from tests.server.conftest import RecordedModel, client_of, settings_of
 from tests.server.intake.test_candidates import TURTLE, post_turtle
 
-LONG = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f }"
+LONG = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c }"
 
 
 async def test_verdicts_are_counted_by_period_and_shape(client: httpx.AsyncClient) -> None:

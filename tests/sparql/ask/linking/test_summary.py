@@ -11,6 +11,7 @@ from pyoxigraph import NamedNode, Quad
 
 from sparql.ask.linking.summary import DataSummary
 from tests.sparql.ask.conftest import City
+from tests.support.retained import retained
 
 T = "https://example.org/town#"
 
@@ -87,3 +88,37 @@ async def test_a_question_waits_for_a_summary_that_is_being_read(city: City) -> 
     read = len(city.queries)
     await reading
     assert len(city.queries) == read
+
+
+async def test_properties_that_come_and_go_are_not_kept(city: City) -> None:
+    now = [0.0]
+    summary = DataSummary(city.schema, lambda: now[0])
+    await summary.refresh(city.run)
+    known = set(summary.uses)
+    for number in range(3):
+        now[0] += 10
+        quad = Quad(named("Ada"), named(f"passing{number}"), named("Bob"))
+        city.store.add(quad)
+        summary.apply([quad], [])
+        await summary.refresh(city.run)
+        assert summary.uses.keys() - known == {quad.predicate}
+        now[0] += 10
+        city.store.remove(quad)
+        summary.apply([], [quad])
+        await summary.refresh(city.run)
+        assert summary.uses.keys() == known
+
+
+async def test_changes_that_no_question_asks_for_do_not_pile_up(city: City) -> None:
+    now = [0.0]
+    summary = DataSummary(city.schema, lambda: now[0])
+    await summary.refresh(city.run)
+    for begin in range(0, 3000, 100):
+        names = range(begin, begin + 100)
+        summary.apply([Quad(named("Ada"), named(f"passing{n}"), named("Bob")) for n in names], [])
+    assert retained(summary._changed) < 2000
+    now[0] += 10
+    late = Quad(named("Ada"), named("late"), named("Bob"))
+    city.store.add(late)
+    await summary.refresh(city.run)
+    assert late.predicate in summary.uses

@@ -9,12 +9,14 @@ from sparql.model.change import Change, Statement
 from sparql.model.geometry_names import text_of
 from sparql.model.tolerances import Tolerances
 from sparql.model.vocabulary import DEFAULT, GEO, RDF, Namespace
+from sparql.rewriting.index import features, geometries
 from sparql.rewriting.index.features import Located
 from sparql.rewriting.index.geometries import GeometryIndex
 from sparql.spatial.relation_basis import are_exact
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
+from tests.support.retained import retained
 
 EX = Namespace("http://example.org/")
 NODES = [EX.term(f"g{number}") for number in range(6)]
@@ -62,6 +64,29 @@ def test_after_random_edits_it_is_what_reading_the_graph_anew_gives(seed: int) -
             fresh = GeometryIndex(edited.store).at(edited.store.revision()).features
             assert edited.located() == {n: fresh.located(n, edited.store.revision()) for n in NODES}
             assert edited.index.at(edited.store.revision()).features.odd == fresh.odd
+
+
+def test_what_is_gone_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "_FEWEST_FORMS", 10)
+    monkeypatch.setattr(features, "_MOST_TOUCHED", 10)
+    monkeypatch.setattr(geometries, "_MOST_GONE", 10)
+    edited = Edited()
+    kept = [*(link(EX.term("kept"), node) for node in NODES[:1]), shape(NODES[0])]
+    edited.store.commit(kept)
+    edited.located()
+    sizes = []
+    for number in range(200):
+        # A feature with two geometries that have no literals, and a class that no other feature had before.
+        odd = [link(EX.term(f"f{number}"), EX.term(f"g{number}-{part}")) for part in range(2)]
+        class_ = Quad(EX.term("kept"), RDF.type, EX.term(f"Class{number}"), DEFAULT)
+        edited.store.commit([*odd, class_])
+        found = edited.located()[NODES[0]]
+        assert found is not None
+        assert found.form.classes == {class_.object}
+        edited.store.commit([], [*odd, class_])
+        edited.located()
+        sizes.append(retained(edited.index, "sparql.rewriting"))
+    assert max(sizes[100:]) <= max(sizes[:100])
 
 
 def test_what_a_later_commit_changed_is_not_reported_for_an_earlier_revision() -> None:

@@ -425,7 +425,7 @@ async def test_items_are_filtered_by_severity_component_source_class_and_confide
     [
         ("component", "MinCuont", "MinCountConstraintComponent"),
         ("component", "UnknwonTerm", "UnknownTerm"),
-        ("component", "x", "/review/facets"),
+        ("component", "x", "there is no component 'x' in"),
         ("class", URBAN + "Musem", URBAN + "Museum"),
         ("predicate", URBAN + "locatedin", URBAN + "locatedIn"),
         ("source", "a lst", "a list"),
@@ -536,6 +536,43 @@ async def test_a_class_and_a_datatype_are_corrected_where_they_fit(client: httpx
     assert [
         one["status"] for one in (await client.post("/review/decisions", json=typed_only)).json()["items"]
     ] == ["accepted"]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "wrong", "correction", "right"),
+    [
+        (TYPE, {"type": "uri", "value": URBAN + "Museeum"}, {"class": URBAN + "Museum"}, URBAN + "Museum"),
+        (URBAN + "opened", {"type": "literal", "value": "1990"}, {"datatype": YEAR}, "1990"),
+    ],
+)
+async def test_more_than_20_items_are_corrected_by_class_and_by_datatype_with_their_number(
+    client: httpx.AsyncClient, predicate: str, wrong: dict, correction: dict, right: str
+):
+    statements = []
+    for count in range(21):
+        hall = f"https://example.org/hall-{count:02}"
+        name = {"type": "literal", "value": f"Hall {count}"}
+        statements += [
+            {"subject": hall, "predicate": LABEL, "object": name},
+            {"subject": hall, "predicate": predicate, "object": wrong},
+        ]
+        kind = {"type": "uri", "value": URBAN + ("Building" if predicate == TYPE else "Museum")}
+        statements.append({"subject": hall, "predicate": TYPE, "object": kind})
+    await client.post("/candidates", json={"statements": statements})
+    selected = {"predicate": predicate}
+    assert (await client.get("/review", params=selected)).json()["total"] == 21
+    body = {"decision": "accept", "filter": selected, "correction": correction}
+    assert (await client.post("/review/decisions", json=body)).status_code == 422
+    assert (await client.post("/review/decisions", json=body | {"expect": 20})).status_code == 409
+    assert (await client.get("/review", params=selected)).json()["total"] == 21
+    done = await client.post("/review/decisions", json=body | {"expect": 21})
+    assert done.status_code == 200, done.text
+    outcomes = [one["status"] for one in done.json()["items"]]
+    rows = await select(client, f"SELECT ?s ?o WHERE {{ ?s <{predicate}> ?o }}")
+    corrected = [row["s"] for row in rows if row["o"] == right and "/hall-" in row["s"]]
+    assert (outcomes, len(corrected)) == (["accepted"] * 21, 21), done.json()["refused"][:1]
+    await undone(client, done.json()["decision"])
+    assert (await client.get("/review", params=selected)).json()["total"] == 21
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,8 @@ async def test_files_of_the_servers_machine_are_loaded_and_dumped(client: httpx.
     }
     turtle = await client.get("/dump", params={"graph": ONTOLOGY.value}, headers={"accept": "text/turtle"})
     assert turtle.headers["content-type"].startswith("text/turtle")
+    assert "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n" in turtle.text
+    assert "\n\ta owl:Class ;" in turtle.text or " a owl:Class" in turtle.text
     assert (await client.get("/dump", params={"graph": EX + "none"})).status_code == 404
     assert (await client.get("/dump", params={"format": "docx"})).status_code == 400
 
