@@ -113,7 +113,7 @@ async def test_terms_that_go_are_counted_and_candidates_with_them_are_warned_of(
     assert [(one["change"], one["successor"][-6:]) for one in done] == [("deprecated", "#title")]
     warned = await submit(parks, ("b", "name", "'River'"))
     assert [one["violations"][0]["severity"] for one in warned["warnings"]] == ["Warning"]
-    assert "Use <http://example.org/city#title>" in warned["warnings"][0]["violations"][0]["message"]
+    assert "Use :title." in warned["warnings"][0]["violations"][0]["message"]
 
 
 async def test_what_waits_and_conforms_after_a_switch_is_accepted(parks: httpx.AsyncClient) -> None:
