@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from curation.decisions import Decisions, Reviewer
     from curation.review import ReviewQueue
     from curation.review_item import ReviewItem, RunOrigin
-    from shapes.authoring.impact import Impact, QueuedStatement
+    from shapes.authoring.impact_results import Impact, QueuedStatement
     from sparql.writing.ontology_graph import Substitution
 
 EXAMPLES = 5

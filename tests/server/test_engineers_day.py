@@ -1,7 +1,5 @@
 """A day of an ontology engineer, with the server, the command line and a tool that reads RDF/XML."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.prepared_processes import urbankg
 from tests.support.running_server import RunningServer
 from tests.support.waiting import wait_until
 from tests.support.workshop import CITY, PREFIX, RULES, SHORT, folders
@@ -16,12 +15,6 @@ from tests.support.workshop import CITY, PREFIX, RULES, SHORT, folders
 TURTLE = {"content-type": "text/turtle"}
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 SQUARE = ':Square a owl:Class ; rdfs:label "square"@en ; skos:definition "Open." ; rdfs:subClassOf :Place .\n'
-
-
-def urbankg(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "server", *arguments], capture_output=True, text=True, check=False
-    )
 
 
 def until(holds: Callable[[], bool]) -> None:
