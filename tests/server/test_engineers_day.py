@@ -94,6 +94,24 @@ def test_a_day_of_an_ontology_engineer(tmp_path: Path) -> None:
         assert flagged["accepted"] is True
         assert ask("ASK { :a :name 'Riverside' }")
 
+        # A property is renamed together with its statements and their items, and taken back with them.
+        earlier = {"ontology": {"city.ttl": CITY + SQUARE}, "shapes": {"rules.ttl": RULES + SHORT}}
+        renamed = {
+            kind: {file: text.replace(":name", ":title") for file, text in files.items()}
+            for kind, files in earlier.items()
+        }
+        asked = {**renamed, "rewrites": {city + "name": city + "title"}}
+        tried = client.post("/rules", params={"rewrite": "true", "dry-run": "true"}, json=asked)
+        assert [one["statements"] for one in tried.json()["impact"]["rewrites"]] == [1], tried.text
+        assert ask("ASK { :a :name 'Riverside' }")
+        done = client.post("/rules", params={"rewrite": "true"}, json=asked)
+        assert done.json()["rewritten"] == 1, done.text
+        assert ask("ASK { :a :title 'Riverside' FILTER NOT EXISTS { :a :name ?name } }")
+        assert [one["statement"]["predicate"] for one in items()] == [city + "title"]
+        assert client.post("/rules", json=earlier).json()["rewritten"] == 1
+        assert ask("ASK { :a :name 'Riverside' FILTER NOT EXISTS { :a :title ?title } }")
+        assert [one["statement"]["predicate"] for one in items()] == [city + "name"]
+
         # A slip on the disk harms nobody.
         (tmp_path / "shapes" / "rules.ttl").write_text("broken")
         until(lambda: rules()["problem"] is not None)
@@ -107,5 +125,6 @@ def test_a_day_of_an_ontology_engineer(tmp_path: Path) -> None:
         until(lambda: items() == [] or not any("short" in str(item["violations"]) for item in items()))
         assert rules()["problem"] is None
         kept = tmp_path / "data" / "rules" / "shapes"
-        assert {(kept / one["version"] / "rules.ttl").read_text() for one in rules()["history"]
-                if one["kind"] == "shapes"} == {RULES, RULES + SHORT}  # fmt: skip
+        versions = [one["version"] for one in rules()["history"] if one["kind"] == "shapes"]
+        expected = {RULES, RULES + SHORT, renamed["shapes"]["rules.ttl"]}
+        assert {(kept / one / "rules.ttl").read_text() for one in versions} == expected
