@@ -3,7 +3,7 @@
 import gc
 from typing import Any
 
-_COLLECTIONS = dict | set | frozenset | list | tuple
+_COLLECTIONS = (dict, set, frozenset, list, tuple)
 
 
 def retained(root: object, *packages: str) -> int:

@@ -17,6 +17,8 @@ __all__ = [
     "is_compound",
     "is_half",
     "is_one_of_two",
+    "is_owner",
+    "is_part_of_words",
     "is_region",
     "name_before",
     "noun_before",
@@ -71,6 +73,11 @@ def is_region(clause: Clause, found: Governor) -> bool:
     fronted = all(unit.kind is Kind.MARK for unit in clause.units[: found.first])
     closed = clause.units[clause.value + 3 : clause.value + 4]
     apart = not fronted or any(unit.text == "," for unit in closed)
+    if clause.others and min(clause.others) > clause.value and apart and found.first < clause.value:
+        between = clause.units[clause.value + 1 : min(clause.others)]
+        plain = all(unit.kind is Kind.NAME or unit.text not in AUXILIARIES for unit in between)
+        if plain and any(unit.text == "of" for unit in between):
+            return True  # "in the Ash section of Norton"
     return apart and clause.others == {clause.value + 2} and behind[0].text == ","
 
 
@@ -131,6 +138,20 @@ def is_compound(units: Sequence[Unit], at: int) -> bool:
         for n in (at - 1, at + 1)
         if n > 0 and n + 1 < len(units)
     )
+
+
+def is_owner(clause: Clause, found: Governor) -> bool:
+    """Whether an object has "'s" behind it: "designed by Norton's Ada Stone"; after "in" a place may."""
+    after = clause.value + 1
+    owns = after < len(clause.units) and clause.units[after].text == "'s"
+    return owns and found.first < clause.value and not clause.phrases.has(clause.term.iri, "in")
+
+
+def is_part_of_words(clause: Clause) -> bool:
+    """Whether a value is one end of a dash, or an alias that describes: "built as a War factory"."""
+    units, at = clause.units, clause.value
+    described = at > 0 and units[at - 1].text in ("a", "an") and clause.term.kind is not PropertyKind.OBJECT
+    return described or is_compound(units, at)
 
 
 def is_one_of_two(units: Sequence[Unit], at: int) -> bool:

@@ -38,8 +38,8 @@ def test_the_environment_of_the_server_comes_before_ours(monkeypatch: pytest.Mon
     try:
         launched.socket.settimeout(120)
         assert launched.socket.recv(1), "it is there"
-        told = Path(f"/proc/{launched.process.pid}/environ").read_bytes().split(b"\0")
+        environment = Path(f"/proc/{launched.process.pid}/environ").read_bytes().split(b"\0")
     finally:
         launched.terminate()
-    assert b"LD_PRELOAD=" in told
-    assert b"GLIBC_TUNABLES=glibc.malloc.hugetlb=0" in told
+    assert b"LD_PRELOAD=" in environment
+    assert b"GLIBC_TUNABLES=glibc.malloc.hugetlb=0" in environment
