@@ -55,7 +55,7 @@ class FilterValues:
             ("group", wanted.group, self._is_group(wanted), list),
         ]
         problems = [
-            (name, _told(name, value, list(known())))
+            (name, _unknown_value(name, value, list(known())))
             for name, value, holds, known in checks
             if value is not None and not holds()
         ]
@@ -72,8 +72,8 @@ class FilterValues:
         names = sorted({q.object.value for q in self._store.match_quads(None, UKG.assignee, None, REVIEW)
                         if isinstance(q.object, Literal)})  # fmt: skip
         near = get_close_matches(wanted.assignee, names, 1)
-        told = f"No item is assigned to '{wanted.assignee}'."
-        return [f"{told} Did you mean '{near[0]}'?" if near else told]
+        message = f"No item is assigned to '{wanted.assignee}'."
+        return [f"{message} Did you mean '{near[0]}'?" if near else message]
 
     def _is_component(self, wanted: ReviewFilter) -> Callable[[], bool]:
         return lambda: (
@@ -170,19 +170,19 @@ def _short(wanted: ReviewFilter) -> str | None:
     return wanted.component.value.removeprefix(SH.iri).removeprefix(UKG.iri)
 
 
-def _told(name: str, value: Term | str, known: list[str]) -> str:
+def _unknown_value(name: str, value: Term | str, known: list[str]) -> str:
     """What is said of a value that nothing has, with the nearest one; names count more than namespaces."""
     text = value if isinstance(value, str) else getattr(value, "value", str(value))
     by_name: dict[str, list[str]] = {}
     for one in sorted(known):
         by_name.setdefault(_local(one).casefold(), []).append(one)
     near = get_close_matches(_local(text).casefold(), by_name, 1)
-    told = f"there is no {name} '{text}'"
+    message = f"there is no {name} '{text}'"
     if near:
-        return f"{told}; did you mean '{get_close_matches(text, by_name[near[0]], 1, 0)[0]}'?"
+        return f"{message}; did you mean '{get_close_matches(text, by_name[near[0]], 1, 0)[0]}'?"
     if known and len(set(known)) <= _MOST_LISTED:
-        return f"{told}. Known here: {', '.join(sorted(set(known)))}"
-    return f"{told} in rules, graph or queue. GET /review/facets counts the values that items have"
+        return f"{message}. Known here: {', '.join(sorted(set(known)))}"
+    return f"{message} in rules, graph or queue. GET /review/facets counts the values that items have"
 
 
 def _local(text: str) -> str:
