@@ -76,8 +76,10 @@ def is_region(clause: Clause, found: Governor) -> bool:
     if clause.others and min(clause.others) > clause.value and apart and found.first < clause.value:
         between = clause.units[clause.value + 1 : min(clause.others)]
         plain = all(unit.kind is Kind.NAME or unit.text not in AUXILIARIES for unit in between)
-        if plain and any(unit.text == "of" for unit in between):
-            return True  # "in the Ash section of Norton"
+        verb = len(between) > 1 and between[0].text == "and" and between[1].kind is Kind.WORD
+        verb = verb and between[1].text not in _NOT_NOUNS
+        if plain and (verb or any(unit.text == "of" for unit in between)):
+            return True  # "in the Ash section of Norton", "spans the Wye and connects Norton"
     return apart and clause.others == {clause.value + 2} and behind[0].text == ","
 
 
@@ -127,6 +129,7 @@ def name_before(clause: Clause, found: Governor) -> Unit | None:
         at -= 1
     alias = term.kind is not PropertyKind.OBJECT and group_of(term) is Group.NAMES
     noun = clause.phrases.is_kind(units[found.first]) and not units[found.first].text.endswith("ed")
+    noun = noun or (at > 0 and units[at - 1].text == "as" and units[found.first].text in PREPOSITIONS)
     apart = at == found.first - 2 and not is_complement(units, at)
     return units[at] if at >= 0 and ((alias and apart) or noun) and units[at].kind is Kind.NAME else None
 

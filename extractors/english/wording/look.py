@@ -267,14 +267,14 @@ class Wording:
             return f'The text says "{term.label}" of {said}, not of "{subject}".'
         if (whole := complemented(units, found.first, clause.others)) is not None:
             return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
+        if group is Group.NAMES and is_region(clause, found):
+            return f'The text has "{subject}" as the region of "{_text(text, units[clause.value])}".'
         about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))
         if isinstance(about, Description):
             of_it = units[found.last - 1].text == "by" or group is Group.NUMBERS or about.inner
             return self._misdescribed(about, term, subject, of_it=of_it)
         if about is not None and not self._is(about, subject):
             return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
-        if group is Group.NAMES and is_region(clause, found):
-            return f'The text has "{subject}" as the region of "{_text(text, units[clause.value])}".'
         if about is None and is_behind(clause, found):
             return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
         if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:
