@@ -55,9 +55,9 @@ def our_cost(file: Path, folder: Path, *flags: str) -> Cost:
         *flags,
         file,
     ]
-    cost, told = cost_of(*command, codes=(0, 1))
-    if "0 refused" not in told:
-        raise RuntimeError(told)
+    cost, output = cost_of(*command, codes=(0, 1))
+    if "0 refused" not in output:
+        raise RuntimeError(output)
     return cost
 
 
@@ -65,17 +65,17 @@ def measure(file: Path, folder: Path, rounds: int) -> tuple[list[Cost], list[Cos
     """Costs by round of oxigraph, of our load and of our load with its report, and a start on the last."""
     theirs: list[Cost] = []
     plain: list[Cost] = []
-    reported: list[Cost] = []
+    output: list[Cost] = []
     for turn in range(rounds):
         runs: list[Callable[[], None]] = [
             lambda: theirs.append(oxigraph_cost(file, folder / "theirs")),
             lambda: plain.append(our_cost(file, folder / "plain", "--no-report")),
-            lambda: reported.append(our_cost(file, folder / "ours")),
+            lambda: output.append(our_cost(file, folder / "ours")),
         ]
         for run in runs if turn % 2 == 0 else reversed(runs):
             run()
         shutil.rmtree(folder / "plain")
-    return theirs, plain, reported, start_of(folder / "ours")
+    return theirs, plain, output, start_of(folder / "ours")
 
 
 def least(costs: list[Cost]) -> Cost:
@@ -85,8 +85,8 @@ def least(costs: list[Cost]) -> Cost:
 
 def print_size(count: int, file: Path, folder: Path, rounds: int) -> bool:
     """Measure one size and print it; whether all bars are met."""
-    theirs, plain, reported, start = measure(file, folder, rounds)
-    base, ours, whole = least(theirs), least(plain), least(reported)
+    theirs, plain, output, start = measure(file, folder, rounds)
+    base, ours, whole = least(theirs), least(plain), least(output)
     print(f"{count} triples, {file.stat().st_size / 2**20:.0f} MB, load of the machine {load_average()}")
     print(f"  oxigraph load + optimize {base}")
     met = True

@@ -341,8 +341,8 @@ def run(
             for what, names in (("lost", lost), ("torn", torn)):
                 for name in names[:5]:
                     print(f"       {what}: {name}: {found.get(name, 0)} of {ledger.sent.get(name)} triples")
-        for told in sorted(set(ledger.refused))[:5]:
-            print(f"refused: {told}")
+        for refusal in sorted(set(ledger.refused))[:5]:
+            print(f"refused: {refusal}")
         code = server.stop()
         print(f"SIGTERM: exit code {code}")
         if code:

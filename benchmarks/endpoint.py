@@ -155,8 +155,8 @@ def _large_results(opens: list[Open]) -> list[str]:
                 ("CONSTRUCT", city.CONSTRUCT, "application/n-triples"),
             ):
                 first, whole, memory = _stream(server, query, accept)
-                told = f"{first * 1000:>16.0f}{whole:>10.1f}{memory:>22.0f}"
-                print(f"{server.name + ' ' + name:32}{told}", flush=True)
+                figures = f"{first * 1000:>16.0f}{whole:>10.1f}{memory:>22.0f}"
+                print(f"{server.name + ' ' + name:32}{figures}", flush=True)
                 if name == "CONSTRUCT":
                     construct_memory[server.name] = memory
                 elif open_ is opens[0]:

@@ -3,7 +3,7 @@
     python -m benchmarks.extraction [--methods fast zero_shot thorough] [--rounds 5] [--model-url URL]
                                     [--price-in 0.2 --price-out 0.6]
 
-Each method reads the same sentences; the reading's stages, the statements, the gate and the commit are told
+Each method reads the same sentences; the reading's stages, the statements, the gate and the commit are timed
 apart, and each method's whole is compared with the first one's. At the end stands what a thousand sentences
 take by each method, and a thousand relations of two geometries: seconds one after another, tokens, and money
 where prices of a million tokens are given. The embedded model is used unless a server is named.

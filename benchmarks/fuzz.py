@@ -6,7 +6,7 @@ documents and queries that nest without end, slow clients and clients that leave
 of that description. After each group the same server process must answer a query.
 
 A failure is a status of 500 and above other than 501, 503 and 504, a request without an end, a server that is
-gone, and an answer that the description does not tell of. Exit code 1 when there is any.
+gone, and an answer that the description does not name. Exit code 1 when there is any.
 
     python -m benchmarks.fuzz --examples 100 --seed 7
 """

@@ -62,15 +62,15 @@ def generated(
         }
     )
     schema = schemathesis.openapi.from_url(url + "/openapi.json", config=config)
-    told: set[str] = set()
+    reported: set[str] = set()
     for event in from_schema(schema).execute():
         if isinstance(event, events.ScenarioFinished):
-            _note(event, ledger, told)
+            _note(event, ledger, reported)
         elif isinstance(event, events.NonFatalError | events.FatalError):
             ledger.fail(f"generated: {event}")
 
 
-def _note(event: events.ScenarioFinished, ledger: Ledger, told: set[str]) -> None:
+def _note(event: events.ScenarioFinished, ledger: Ledger, reported: set[str]) -> None:
     recorder = event.recorder
     for exchange in recorder.interactions.values():
         response = exchange.response
@@ -86,6 +86,6 @@ def _note(event: events.ScenarioFinished, ledger: Ledger, told: set[str]) -> Non
             if check.status is not Status.FAILURE or info is None or check.name == "not_a_server_error":
                 continue
             failure = f"{recorder.label}: {check.name}: {info.failure.title}: {info.failure.message[:300]}"
-            if failure not in told:
-                told.add(failure)
+            if failure not in reported:
+                reported.add(failure)
                 ledger.fail(f"generated: {failure}\n    {info.code_sample[:400]} ({identifier})")

@@ -34,7 +34,8 @@ from benchmarks.w3c.server_process import running_server
 from ontology import Schema
 from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.engine.data_graph import DataGraph
-from shapes.gate.gate import EngineName, ShapesGate
+from shapes.gate.engines import EngineName
+from shapes.gate.gate import ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
 from sparql.model.change import Delta, Statement
 from sparql.model.source import Overlay
@@ -154,8 +155,8 @@ def print_whole(files: ShapesFiles, schema: Schema, size: int) -> None:
         gate = ShapesGate(files, name, derives_from=lambda triple: False)
         runs = [judged(gate, CountingSource(store), 100_000_000 + 10 * b, 10)[1] for b in range(BATCHES)]
         mine = statistics.median(runs)
-        told = f"{whole / mine:.0f} times {name}'s {mine:.1f}"
-        print(f"{size} triples, pySHACL over the whole: {whole:.0f} ms, {told}")
+        figures = f"{whole / mine:.0f} times {name}'s {mine:.1f}"
+        print(f"{size} triples, pySHACL over the whole: {whole:.0f} ms, {figures}")
 
 
 def candidate_batches(statements: int) -> list[list[Triple]]:
@@ -182,14 +183,19 @@ def as_json(triple: Triple) -> dict[str, object]:
     """A statement as `POST /candidates` takes it."""
     value = triple.object
     if isinstance(value, NamedNode):
-        told = {"type": "uri", "value": value.value}
+        term = {"type": "uri", "value": value.value}
     else:
         assert isinstance(value, Literal)
-        told = {"type": "literal", "value": value.value}
-        told |= {"xml:lang": value.language} if value.language else {"datatype": value.datatype.value}
+        term = {"type": "literal", "value": value.value}
+        term |= {"xml:lang": value.language} if value.language else {"datatype": value.datatype.value}
     subject = triple.subject
     assert isinstance(subject, NamedNode)
-    return {"subject": subject.value, "predicate": triple.predicate.value, "object": told, "confidence": 0.9}
+    return {
+        "subject": subject.value,
+        "predicate": triple.predicate.value,
+        "object": term,
+        "confidence": 0.9,
+    }
 
 
 def posted(url: str, path: str, kind: str, bodies: list[bytes]) -> tuple[float, int]:
@@ -206,11 +212,11 @@ def posted(url: str, path: str, kind: str, bodies: list[bytes]) -> tuple[float, 
                 return
             connection.request("POST", path, body, {"Content-Type": kind})
             answer = connection.getresponse()
-            told = json.loads(answer.read() or b"{}")
+            verdict = json.loads(answer.read() or b"{}")
             if answer.status >= 300:
-                failures.append(f"{path} answered {answer.status}: {told}")
+                failures.append(f"{path} answered {answer.status}: {verdict}")
                 return
-            refused[number] += len(told.get("rejected", ()))
+            refused[number] += len(verdict.get("rejected", ()))
 
     threads = [threading.Thread(target=client, args=(number,)) for number in range(CLIENTS)]
     began = time.perf_counter()
@@ -245,8 +251,8 @@ def print_candidates(statements: int) -> None:
             rates[gated] = 50 * len(batches) / seconds
             own[gated] = server.cpu_s() - began
             name = "gated candidates" if gated else "INSERT DATA, no gate"
-            told = f"{rates[gated]:>8.0f} statements/s, {refused} refused"
-            print(f"{name:>22}: {told}; {own[gated]:.1f} s of the server's own time", flush=True)
+            figures = f"{rates[gated]:>8.0f} statements/s, {refused} refused"
+            print(f"{name:>22}: {figures}; {own[gated]:.1f} s of the server's own time", flush=True)
     ratio = own[False] / own[True]
     print(f"ratio: {rates[True] / rates[False]:.2f}; by the servers' own time {ratio:.2f}")
 

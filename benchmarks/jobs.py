@@ -279,7 +279,7 @@ def killed(folder: Path, model_url: str, documents: Sequence[str], kills: int) -
 
 def differences(expected: Result, found: Result, count: int) -> list[str]:
     """What is not as it should be, in words."""
-    told = []
+    problems = []
     for name, one, other in (
         ("default graph", expected.graph, found.graph),
         ("extracted statements", expected.extracted, found.extracted),
@@ -291,13 +291,13 @@ def differences(expected: Result, found: Result, count: int) -> list[str]:
             f"{len(extra)} extra"
         )
         if missing or extra:
-            told.append(f"{name} differ, such as {next(iter(missing or extra))}")
+            problems.append(f"{name} differ, such as {next(iter(missing or extra))}")
     if len(found.documents) != count:
-        told.append(f"{len(found.documents)} documents instead of {count}")
+        problems.append(f"{len(found.documents)} documents instead of {count}")
     twice = [document for document, times in found.documents if times != 1]
     if twice:
-        told.append(f"{len(twice)} documents were committed more than once")
-    return told
+        problems.append(f"{len(twice)} documents were committed more than once")
+    return problems
 
 
 def _resident_mb(pid: int) -> float:

@@ -162,16 +162,16 @@ def resident(pid: int) -> int:
 
 @dataclass
 class Ends:
-    """How runaways of one kind ended: seconds from sending them, and what the client was told."""
+    """How runaways of one kind ended: seconds from sending them, and what the client received."""
 
     seconds: list[float] = field(default_factory=list)
-    told: set[str] = field(default_factory=set)
+    received: set[str] = field(default_factory=set)
 
 
 def send_one(server: RunningServer, kind: str, ends: Ends) -> None:
     """One runaway, to its end."""
     if kind == STALLED:
-        ends.told.add(stop_reading(server, KINDS[kind], ends))
+        ends.received.add(stop_reading(server, KINDS[kind], ends))
         return
     started = time.monotonic()
     answer = httpx.post(
@@ -183,14 +183,14 @@ def send_one(server: RunningServer, kind: str, ends: Ends) -> None:
         trust_env=False,
     )
     ends.seconds.append(time.monotonic() - started)
-    ends.told.add(str(answer.status_code))
+    ends.received.add(str(answer.status_code))
 
 
 def stop_reading(server: RunningServer, query: str, ends: Ends) -> str:
     """Send a query, read the head of its answer and no more; wait for the end of its reader.
 
-    Which reader that is: of those there are, the one that is gone first. Tells how the answer ended: cut off,
-    or by its status where there was no room for the query.
+    Which reader that is: of those there are, the one that is gone first. Returns how the answer ended:
+    cut off, or by its status where there was no room for the query.
     """
     host = urlsplit(server.url)
     before = children_of(server.process.pid)
@@ -240,8 +240,8 @@ class Row:
         found = []
         if not self.ends.seconds or max(self.ends.seconds) > TIMEOUT_S + GRACE_S:
             found.append("ended late")
-        if not self.ends.told <= {"504", "503", "cut off"}:
-            found.append(f"told {', '.join(sorted(self.ends.told))}")
+        if not self.ends.received <= {"504", "503", "cut off"}:
+            found.append(f"received {', '.join(sorted(self.ends.received))}")
         if self.after > max(self.before * MEMORY_SLACK[0], self.before + MEMORY_SLACK[1]):
             found.append("memory not back")
         if self.ratios[0] > MOST_SLOWER:
@@ -252,14 +252,15 @@ class Row:
         best = min(range(len(self.idle)), key=lambda turn: self.beside[turn] / self.idle[turn])
         return (
             f"{self.kind:<40} {len(self.ends.seconds):>3} {max(self.ends.seconds, default=0):7.2f}  "
-            f"{','.join(sorted(self.ends.told)):<12} {self.before / 2**20:6.0f} {self.after / 2**20:6.0f}  "
+            f"{','.join(sorted(self.ends.received)):<12} "
+            f"{self.before / 2**20:6.0f} {self.after / 2**20:6.0f}  "
             f"{self.idle[best]:7.2f} {self.beside[best]:7.2f} {max(self.most):8.1f}  "
             f"{self.ratios[0]:5.2f} {self.ratios[-1]:5.2f}  {'; '.join(self.misses()) or 'pass'}"
         )
 
 
 HEAD = (
-    f"{'kind':<40} {'n':>3} {'last/s':>7}  {'told':<12} {'MB':>6} {'after':>6}  {'p95 idle':>7} "
+    f"{'kind':<40} {'n':>3} {'last/s':>7}  {'received':<12} {'MB':>6} {'after':>6}  {'p95 idle':>7} "
     f"{'beside':>6} {'max/ms':>8}  {'ratio':>5} {'worst':>5}  verdict"
 )
 
@@ -301,7 +302,7 @@ def measure(
 class Crowd:
     """What many queries that were sent at the same time came to."""
 
-    told: Counter[str] = field(default_factory=Counter)
+    answers: Counter[str] = field(default_factory=Counter)
     taken: list[float] = field(default_factory=list)
 
     def ask(self, url: str, address: str, query: str, timeout_s: float) -> None:
@@ -314,16 +315,16 @@ class Crowd:
             connection.request("POST", f"/sparql?timeout={timeout_s:g}", query, headers)
             answer = connection.getresponse()
             answer.read()
-            told = str(answer.status)
+            outcome = str(answer.status)
         except (http.client.HTTPException, OSError) as error:
-            told = type(error).__name__
+            outcome = type(error).__name__
         finally:
             connection.close()
         self.taken.append((time.perf_counter() - started) * 1000)
-        self.told[told] += 1
+        self.answers[outcome] += 1
 
     def __str__(self) -> str:
-        return ", ".join(f"{count} times {told}" for told, count in sorted(self.told.items()))
+        return ", ".join(f"{count} times {outcome}" for outcome, count in sorted(self.answers.items()))
 
 
 def greedy_client(server: RunningServer) -> bool:
@@ -354,7 +355,7 @@ def greedy_client(server: RunningServer) -> bool:
         thread.start()
     for thread in clients:
         thread.join()
-    refused = SHORT_QUERIES - others.told["200"]
+    refused = SHORT_QUERIES - others.answers["200"]
     print(
         f"one client with {GREEDY_QUERIES} cross joins, {queued:.0f} of them in the queue; {OTHER_CLIENTS} "
         f"others with {SHORT_QUERIES} short queries: {others}; {refused} refused, "
@@ -398,9 +399,9 @@ def main(arguments: list[str] | None = None) -> int:
             httpx.post(server.url + "/loads", json=load, timeout=600, trust_env=False).raise_for_status()
             lookups = Lookups(server.url, entities)
             lookups.during(lambda: time.sleep(3.0))
-            told = ", ".join(f"{one:.1f}" for one in os.getloadavg())
+            busy = ", ".join(f"{one:.1f}" for one in os.getloadavg())
             print(
-                f"{options.triples} triples, timeout {TIMEOUT_S:g} s, {os.cpu_count()} cores, load {told} "
+                f"{options.triples} triples, timeout {TIMEOUT_S:g} s, {os.cpu_count()} cores, load {busy} "
                 f"(others run here too: the best of {options.turns} turns counts)\n{HEAD}",
                 flush=True,
             )

@@ -4,7 +4,7 @@
 
 PLACE is a folder with pySHACL's source distribution, or the distribution itself. The tests are those of
 rules, targets, node expressions and functions. One of rules passes if all that it expects is inferred; one of
-validation if the gate has the results that it expects, by focus node and component. A failure is told with
+validation if the gate has the results that it expects, by focus node and component. A failure counts with
 what `urbankg check` says of the shapes. Ends with 1 where a test fails without such a cause. The table is
 added to FILE, in place of the one that is there.
 """

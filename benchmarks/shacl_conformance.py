@@ -4,9 +4,9 @@
 
 Each test's data goes in as one change to an empty store, and again as several random changes one after
 another. What the gate finds is compared, result by result, with pySHACL over the whole: a change must bring
-exactly the results that the graph after it has and the graph before it had not. A result is told by its focus
-node, path, value, component and severity; results of severity `sh:Info` are not the gate's. Ends with 1 where
-the gate finds less or more than pySHACL, or fails a test that pySHACL passes.
+exactly the results that the graph after it has and the graph before it had not. A result is identified by its
+focus node, path, value, component and severity; results of severity `sh:Info` are not the gate's. Ends with 1
+where the gate finds less or more than pySHACL, or fails a test that pySHACL passes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from rdflib.namespace import SH
 
 from shapes.engine.data_graph import DataGraph
 from shapes.errors import ShapesError
-from shapes.gate.gate import EngineName, ShapesGate
+from shapes.gate.engines import EngineName
+from shapes.gate.gate import ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
 from shapes.paths import parse_path, text
 from sparql.model.change import Violation
@@ -63,7 +64,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Told:
+class Outcome:
     """What came of a test."""
 
     name: str
@@ -90,26 +91,27 @@ def main() -> int:
         print(missing, file=sys.stderr)
         return 2
     begun = time.monotonic()
-    told = []
+    outcomes = []
     with unpacked(arguments.suite) as root:
         for file in sorted(root.rglob("*.ttl")):
             for case in cases(file, root):
-                told.append(run(case, arguments.engine, arguments.splits))
-                print(f"\r{len(told)} tests", end="", file=sys.stderr, flush=True)
-    if not told:
+                outcomes.append(run(case, arguments.engine, arguments.splits))
+                print(f"\r{len(outcomes)} tests", end="", file=sys.stderr, flush=True)
+    if not outcomes:
         print(missing, file=sys.stderr)
         return 2
-    lines = table(told, arguments.engine)
+    lines = table(outcomes, arguments.engine)
     print("\n".join(lines))
     if arguments.write is not None:
         arguments.write.write_text("\n".join([*_HEAD, *lines, ""]), encoding="utf-8")
     wrong = [
         one
-        for one in told
+        for one in outcomes
         if (one.differences and one.name not in _WHY) or (one.whole_passes and not one.gate_passes)
     ]
     print(
-        f"\n{len(told)} tests in {time.monotonic() - begun:.0f} s; {len(wrong)} not as pySHACL over the whole"
+        f"\n{len(outcomes)} tests in {time.monotonic() - begun:.0f} s; "
+        f"{len(wrong)} not as pySHACL over the whole"
     )
     return 1 if wrong else 0
 
@@ -185,10 +187,10 @@ def result_of(graph: rdflib.Graph, paths: rdflib.Graph, result: rdflib.term.Node
     if severity == SH.Info:
         return
     path = graph.value(result, SH.resultPath)
-    told = "" if path is None else text(parse_path(paths, path))
+    written = "" if path is None else text(parse_path(paths, path))
     nodes = [graph.value(result, p) for p in (SH.focusNode, SH.value, SH.sourceConstraintComponent)]
     focus, value, component = ("" if node is None else _name(node) for node in nodes)
-    yield focus, told, value, component, str(severity)
+    yield focus, written, value, component, str(severity)
 
 
 def _name(node: rdflib.term.Node) -> str:
@@ -234,7 +236,7 @@ def of_gate(violations: list[Violation]) -> Counter[Result]:
     )
 
 
-def run(case: Case, engine: EngineName, splits: int) -> Told:
+def run(case: Case, engine: EngineName, splits: int) -> Outcome:
     """One change to an empty store, then several random ones after one another."""
     nothing = EmbeddedStore()
     whole = of_whole(Overlay(nothing, case.data), case.shapes)
@@ -243,7 +245,7 @@ def run(case: Case, engine: EngineName, splits: int) -> Told:
     except ShapesError as error:
         refused = isinstance(whole, str)
         note = f"the shapes are refused when they are read: {error}"
-        return Told(
+        return Outcome(
             case.name, _passes(case, whole), case.expected is None, 0, (note,), () if refused else (note,)
         )
     found = of_gate(gate.judge(nothing, case.data))
@@ -252,7 +254,7 @@ def run(case: Case, engine: EngineName, splits: int) -> Told:
     if isinstance(whole, str):
         cannot = [one for one in found if one[3].endswith("NotJudged>")]
         notes.append(f"pySHACL gives up; the gate refuses {len(cannot)} focus nodes as not to be judged")
-        return Told(case.name, _passes(case, whole), bool(cannot), 0, tuple(notes), ())
+        return Outcome(case.name, _passes(case, whole), bool(cannot), 0, tuple(notes), ())
     already = of_whole(nothing, case.shapes)
     assert not isinstance(already, str)
     if set(whole) & set(already):
@@ -267,7 +269,7 @@ def run(case: Case, engine: EngineName, splits: int) -> Told:
     rng = random.Random(case.name)
     for _ in range(splits):
         steps += _in_steps(case, gate, rng, different)
-    return Told(case.name, _passes(case, whole), gate_passes, steps, tuple(notes), tuple(different))
+    return Outcome(case.name, _passes(case, whole), gate_passes, steps, tuple(notes), tuple(different))
 
 
 def _passes(case: Case, whole: Counter[Result] | str) -> bool:
@@ -304,9 +306,9 @@ def _difference(found: set[Result], wanted: set[Result]) -> str:
     return f"missed {sorted(wanted - found)}; too many {sorted(found - wanted)}"
 
 
-def table(told: list[Told], engine: str) -> list[str]:
+def table(outcomes: list[Outcome], engine: str) -> list[str]:
     """Markdown: counts per folder, then every test with something to say."""
-    folders = sorted({one.name.rpartition("/")[0] for one in told})
+    folders = sorted({one.name.rpartition("/")[0] for one in outcomes})
     lines = [
         f"Engine: `{engine}`. Passed: all results of the test and no others.",
         "",
@@ -314,7 +316,7 @@ def table(told: list[Told], engine: str) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for folder in [*folders, "all"]:
-        some = [one for one in told if folder == "all" or one.name.rpartition("/")[0] == folder]
+        some = [one for one in outcomes if folder == "all" or one.name.rpartition("/")[0] == folder]
         steps = sum(one.steps for one in some)
         wrong = sum(len(one.differences) for one in some)
         lines.append(
@@ -322,7 +324,7 @@ def table(told: list[Told], engine: str) -> list[str]:
             f"| {sum(one.gate_passes for one in some)} | {steps} | {steps - wrong} |"
         )
     lines += ["", "Tests with something to say:", ""]
-    for one in told:
+    for one in outcomes:
         remarks = [*one.notes, *([_WHY[one.name]] if one.name in _WHY else []), *one.differences]
         if not one.whole_passes:
             remarks.insert(0, "pySHACL does not pass" + ("" if one.gate_passes else ", so the gate does not"))

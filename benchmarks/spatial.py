@@ -176,17 +176,17 @@ def relate_ours(shapes: numpy.ndarray) -> Counts:
 def count_nesting(counties: dict[str, Any], states: dict[str, Any]) -> None:
     """How each county lies in its own state."""
     counts: Counts = Counter()
-    mended = {name: mend(shape) for name, shape in counties.items()}
-    whole = {name: mend(shape) for name, shape in states.items()}
-    pairs = [(shape, whole[name[:2]]) for name, shape in mended.items() if not shape.is_empty]
+    repaired = {name: repair(shape) for name, shape in counties.items()}
+    whole = {name: repair(shape) for name, shape in states.items()}
+    pairs = [(shape, whole[name[:2]]) for name, shape in repaired.items() if not shape.is_empty]
     left, right = array([county for county, _ in pairs]), array([state for _, state in pairs])
     positions = numpy.arange(len(pairs))
     for code in classify_pairs(left, right, positions, positions).tolist():
         counts[CODES[code]] += 1
-    print(f"\nUS counties in their states, invalid ones mended: {described(counts)}")
+    print(f"\nUS counties in their states, invalid ones repaired: {described(counts)}")
 
 
-def mend(shape: Any) -> Any:
+def repair(shape: Any) -> Any:
     return shapely.make_valid(shape, method="structure", keep_collapsed=False)
 
 

@@ -97,7 +97,7 @@ def as_written(shapes: numpy.ndarray) -> numpy.ndarray:
 
 @dataclass
 class Timed:
-    """One side of the comparison; `cpu` tells the CPU seconds that it has taken so far."""
+    """One side of the comparison; `cpu` returns the CPU seconds that it has taken so far."""
 
     title: str
     cpu: Callable[[], float]

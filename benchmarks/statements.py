@@ -3,7 +3,7 @@
     python -m benchmarks.statements [--half second] [--replies FILE] [--limit N]
 
 Every text of `tests/data/statements/` goes through the real intake with the embedded model, over an empty
-graph, with and without the rules that tell the two apart; the model reads each text once. `--replies` keeps
+graph, with and without the rules that separate the two; the model reads each text once. `--replies` keeps
 its answers, so that another run needs no model. It prints the claims that were accepted although the text
 does not state them, and the stated ones that the rules kept out.
 """

@@ -157,9 +157,12 @@ def item_quads(
     yield from violation_quads(iri, rejection.violations)
 
 
-def violation_quads(item: NamedNode, violations: tuple[Violation, ...]) -> Iterator[Quad]:
-    """The violations of an item's statement, in the terms of a validation result (SHACL, 3.6.2)."""
-    for number, violation in enumerate(violations):
+def violation_quads(item: NamedNode, violations: tuple[Violation, ...], *, first: int = 0) -> Iterator[Quad]:
+    """The violations of an item's statement, in the terms of a validation result (SHACL, 3.6.2).
+
+    `first` is the number of the first of them, where the item has others.
+    """
+    for number, violation in enumerate(violations, first):
         node = NamedNode(f"{item.value}/{number}")
         yield quad(item, UKG.violation, node)
         yield quad(node, RDF.type, SH.ValidationResult)

@@ -178,6 +178,18 @@ class TermRewriting:
             if self._holds(here, DEFAULT):
                 self._moved.add(here)
                 self._move(here, triple)
+                self._change_later_items(here, triple)
+
+    def _change_later_items(self, here: Triple, triple: Triple) -> None:
+        """Let items that were made since the rewrite be about the statement as it is again."""
+        is_class = here.predicate == triple.predicate
+        terms = (here.object, triple.object) if is_class else (here.predicate, triple.predicate)
+        if not all(isinstance(term, NamedNode) for term in terms):
+            return
+        pair = TermPair(*terms, is_class)  # type: ignore[arg-type]
+        for quad in self._store.match_quads(None, RDF.reifies, here, REVIEW):
+            if isinstance(quad.subject, NamedNode) and quad.subject not in self._items:
+                self._change_item(quad.subject, here, pair)
 
     def _separate(self, node: NamedNode, pair: TermPair) -> None:
         """Part the statements that a pair united, where they are in the graph still."""

@@ -15,8 +15,8 @@ from extractors.text.chunking import Span
 
 __all__ = ["unsaid"]
 
-_CONFIDENCE: Final = 0.75
-"""Of statements that only the labels say: about as many are right on texts that no rule was chosen on."""
+_CONFIDENCE: Final = 0.55
+"""Of statements that only the labels say, 4 of 7 were right on texts that no rule was chosen on (5 of 9)."""
 
 
 def unsaid(

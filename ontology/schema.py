@@ -96,6 +96,18 @@ class Schema:
         """A schema without terms."""
         return cls(())
 
+    def written(self, iri: NamedNode) -> str:
+        """An IRI in Turtle, with the longest prefix of the files that fits."""
+        fitting = [
+            (len(namespace), prefix)
+            for prefix, namespace in self.prefixes.items()
+            if iri.value.startswith(namespace) and _LOCAL_NAME.fullmatch(iri.value[len(namespace) :])
+        ]
+        if not fitting:
+            return str(iri)
+        length, prefix = max(fitting)
+        return f"{prefix}:{iri.value[length:]}"
+
     def superclasses(self, iri: NamedNode) -> frozenset[NamedNode]:
         """The class itself and all classes above it."""
         return self._class_order.above(iri)
@@ -233,6 +245,10 @@ def _ontologies(files: Iterable[OntologyFile]) -> dict[NamedNode, tuple[Triple, 
         and triple.object == v.ONTOLOGY
         and isinstance(triple.subject, NamedNode)
     }
+
+
+_LOCAL_NAME = re.compile(r"[A-Za-z0-9_](?:[\w.-]*[\w-])?")
+"""Local names that Turtle takes as they are."""
 
 
 def _prefixes(files: Iterable[OntologyFile]) -> dict[str, str]:

@@ -240,8 +240,8 @@ class UnknownValues(ServerError):
 
     def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
         self.problems = tuple(problems)
-        told = "; ".join(message for _, message in problems)
-        super().__init__(ended(told[0].upper() + told[1:]))
+        message = "; ".join(message for _, message in problems)
+        super().__init__(ended(message[0].upper() + message[1:]))
 
 
 class SelectionChanged(ServerError):
@@ -303,7 +303,7 @@ class HeldUnreadable(ServerError):
 
 
 class HeldSettled(ServerError):
-    """A held batch that waits no longer."""
+    """A held batch that no longer waits."""
 
     def __init__(self, identifier: str, state: str) -> None:
         super().__init__(f"The batch {identifier} is {state} already; GET /held/{identifier} shows its end.")

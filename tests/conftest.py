@@ -7,6 +7,8 @@ from pathlib import Path
 
 from hypothesis import settings
 
+from tests.support.running_server import RunningServer
+
 # The everyday run tries the same cases each time, so that its verdict is about the change at hand;
 # `make search` draws new ones.
 settings.register_profile("everyday", derandomize=True, deadline=None)
@@ -21,6 +23,8 @@ sys.dont_write_bytecode = False
 # httpx would read all certificates, 15 to 30 ms of CPU time.
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "data")
+
+RunningServer.prepared = True
 
 
 def pytest_collection_finish() -> None:

@@ -7,15 +7,24 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.test_architecture import MAY_IMPORT, ROOT, imported_names
+from tests.test_architecture import MAY_IMPORT, ROOT, imported_names, module_graph, modules
 
 MODULES_PER_FOLDER = 19
 LINES_PER_FILE = 500
 LONG_FILES = {
     "geo/kernel/border_kernel.py": "numba inlines within one file",
     "curation/decisions.py": "each kind of decision beside its undoing",
-    "server/http/description/curation_answers.py": "a table of answers",
 }
+FOLDERS_THAT_IMPORT_EACH_OTHER = {
+    "geo": 2,
+    "ontology": 1,
+    "extractors": 8,
+    "sparql": 1,
+    "shapes": 4,
+    "curation": 0,
+    "server": 21,
+}
+"""Pairs of folders, imports for types included; a package's own modules count as a folder."""
 STARTS_PER_FILE = 5
 SLEEPS = 32
 
@@ -83,6 +92,59 @@ def test_nothing_at_run_time_imports_research() -> None:
         and any(name.startswith("extractors.research") for name in imported_names(path))
     ]
     assert guilty == []
+
+
+def folder_of(module: str, path: Path) -> str:
+    """The sub-package that a module is in."""
+    parts = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    return ".".join(parts[:2])
+
+
+def test_few_folders_import_each_other() -> None:
+    known = modules()
+    edges = {
+        (folder_of(module, known[module]), folder_of(other, known[other]))
+        for module, others in module_graph().items()
+        for other in others
+    }
+    mutual = sorted((one, other) for one, other in edges if one < other and (other, one) in edges)
+    for package, most in FOLDERS_THAT_IMPORT_EACH_OTHER.items():
+        found = [pair for pair in mutual if pair[0].partition(".")[0] == package]
+        assert len(found) <= most, found
+
+
+def test_the_context_imports_nothing_of_the_server_at_run_time() -> None:
+    """It is the bottom of the server: what uses it would close a circle."""
+    tree = ast.parse((ROOT / "server/runtime/context.py").read_text(encoding="utf-8"))
+    at_run_time = [node.module for node in tree.body if isinstance(node, ast.ImportFrom)]
+    packages = [name for name in at_run_time if name and name.partition(".")[0] in MAY_IMPORT]
+    assert packages == ["server.runtime.lazy"]
+
+
+def classes_with(method: str, *, below: str = "") -> set[str]:
+    """The classes, other than Protocols, that define this method, in all packages or in one folder."""
+    found = set()
+    for path in product_files():
+        if str(path.relative_to(ROOT)).startswith(below):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef) and "Protocol" not in map(ast.unparse, node.bases):
+                    names = [
+                        one.name
+                        for one in node.body
+                        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
+                    ]
+                    found |= {node.name} if method in names else set()
+    return found
+
+
+def test_a_select_has_four_ways_to_its_answer_and_an_insert_data_two() -> None:
+    """A SELECT: lookup, index answer, worker, remote store. INSERT DATA: short path, application."""
+    assert classes_with("__call__", below="server/http/short") == {"LookupLane", "UpdateLane"}
+    assert classes_with("open_query") == {"WorkerPool", "RemoteQueryService"}
+    answering = "sparql.rewriting.spatial.index_answers"
+    assert [name for name, others in module_graph().items() if answering in others] == [
+        "sparql.rewriting.rewriter"
+    ]
 
 
 def test_a_test_file_starts_few_servers() -> None:

@@ -50,10 +50,10 @@ def cost_of(*command: str | Path, codes: tuple[int, ...] = (0,)) -> tuple[Cost, 
     lines = process.stdout.read().splitlines()[-_READ_LINES:]
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    told = "\n".join(lines)
+    output = "\n".join(lines)
     if process.returncode not in codes:
-        raise RuntimeError(f"{command} ended with {process.returncode}:\n{told}")
-    return Cost(used.ru_utime + used.ru_stime, time.monotonic() - began, used.ru_maxrss / 1024), told
+        raise RuntimeError(f"{command} ended with {process.returncode}:\n{output}")
+    return Cost(used.ru_utime + used.ru_stime, time.monotonic() - began, used.ru_maxrss / 1024), output
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ TITLES = {
     14: "geo:asWKT",
     15: "GML literals",
     16: "GML: empty geometry",
-    17: "GML profile is told",
+    17: "GML profile is named",
     18: "geo:asGML",
     19: "Non-topological functions",
     20: "geof:getSRID",

@@ -48,8 +48,8 @@ on_start: list[Callable[[], None]] = []
 @contextmanager
 def cpu() -> Iterator[Callable[[], float]]:
     """CPU seconds of this process, all its threads together."""
-    for told in on_start:
-        told()
+    for call in on_start:
+        call()
     start = time.process_time()
     yield lambda: time.process_time() - start
 

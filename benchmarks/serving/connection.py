@@ -66,20 +66,20 @@ class Connection:
             self._socket = socket.create_connection((host.strip("[]"), int(port)), self._timeout_s)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket.sendall(request)
-        told = _Told()
-        parser = told.parser
-        while not told.whole:
+        seen = _ParserEvents()
+        parser = seen.parser
+        while not seen.whole:
             data = self._socket.recv(_PIECE)
             if not data:
                 raise ConnectionResetError("The server closed the connection before its answer was whole.")
             parser.feed_data(data)
-        if not told.goes_on:
+        if not seen.goes_on:
             self.close()
-        return Reply(parser.get_status_code(), b"".join(told.parts))
+        return Reply(parser.get_status_code(), b"".join(seen.parts))
 
 
-class _Told:
-    """What a parser tells of an answer."""
+class _ParserEvents:
+    """What a parser reports of an answer."""
 
     def __init__(self) -> None:
         self.parser = httptools.HttpResponseParser(self)

@@ -70,9 +70,9 @@ def measure(
         file.flush()
         command = [find_wrk(), "-t1", f"-c{clients}", f"-d{seconds}s", "--timeout", "120s", "-s", file.name]
         before = cpu_seconds(pid)
-        told = subprocess.run([*command, base], check=True, capture_output=True, text=True).stdout
+        output = subprocess.run([*command, base], check=True, capture_output=True, text=True).stdout
         used = cpu_seconds(pid) - before
-    found = json.loads(told[told.index("{") :])
+    found = json.loads(output[output.index("{") :])
     took = found["us"] / 1e6
     return Measured(
         1e6 / found["mean"] if clients == 1 and found["requests"] else found["requests"] / took,

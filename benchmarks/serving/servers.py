@@ -58,15 +58,15 @@ def start_urbankg(folder: Path, data: Path | None, *flags: str) -> Server:
     serve = [*command, "serve", "--data", str(folder), "--port", "0", *flags]
     environment = {**os.environ, "URBANKG_QUERY_TIMEOUT_S": "300"}
     process = subprocess.Popen(serve, stdout=log, stderr=log, env=environment)
-    told = folder / "server.json"
+    address = folder / "server.json"
 
     def announced() -> bool:
         if process.poll() is not None:
             raise SystemExit(f"the server ended: see {log.name}")
-        return told.exists() and json.loads(told.read_text())["pid"] == process.pid
+        return address.exists() and json.loads(address.read_text())["pid"] == process.pid
 
     wait_until(announced)
-    url = json.loads(told.read_text())["url"]
+    url = json.loads(address.read_text())["url"]
     server = Server("urbankg", process, f"{url}/sparql", f"{url}/update")
     # Also what it opens beside the first answers: indexes, gate.
     wait_until(lambda: server.answers() and httpx.get(f"{url}/healthz", timeout=60).json()["shapes"])

@@ -11,7 +11,7 @@ from benchmarks.w3c.elsewhere import Elsewhere
 from benchmarks.w3c.engine import Document, Engine, read_document
 from benchmarks.w3c.manifest import HOME, MF, QT, RDFS, UT, Node, Test, local_copy
 from benchmarks.w3c.matching import Row, same_rows
-from benchmarks.w3c.results import answer_format, difference, read_answer, told
+from benchmarks.w3c.results import answer_format, difference, difference_of_rows, read_answer
 from sparql.model.errors import SparqlError
 from sparql.syntax.request_facts import facts_of
 
@@ -68,7 +68,7 @@ async def run_update_test(engine: Engine, test: Test) -> str | None:
     actual = [_row(quad) for quad in engine.quads()]
     if same_rows(list(dict.fromkeys(expected)), actual):
         return None
-    return told(expected, actual)
+    return difference_of_rows(expected, actual)
 
 
 def _row(quad: Quad) -> Row:

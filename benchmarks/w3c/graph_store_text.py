@@ -1,6 +1,6 @@
 """The older graph store tests: one request and its response each, written as text, one after another.
 
-They build on each other's effects, so they run in their order on one store. Two slips of theirs are mended:
+They build on each other's effects, so they run in their order on one store. Two slips are corrected:
 Turtle without its last dot, and a graph to be deleted that no test has made.
 """
 

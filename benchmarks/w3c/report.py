@@ -93,14 +93,14 @@ def print_failures(outcomes: Iterable[Outcome], causes: Sequence[Cause]) -> None
 
 def unexpected(outcomes: Iterable[Outcome], causes: Sequence[Cause]) -> list[str]:
     """Failures without a known cause, and tests that pass though one is named for them."""
-    told = []
+    messages = []
     named: Mapping[str, Cause] = {test: cause for cause in causes for test in cause.tests if "*" not in test}
     for outcome in outcomes:
         if outcome.problem is not None and cause_of(outcome.name, causes) is None:
-            told.append(f"{outcome.name} fails: {_short(outcome.problem)}")
+            messages.append(f"{outcome.name} fails: {_short(outcome.problem)}")
         if outcome.problem is None and outcome.name in named:
-            told.append(f"{outcome.name} passes now: take it out of known.toml")
-    return told
+            messages.append(f"{outcome.name} passes now: take it out of known.toml")
+    return messages
 
 
 def _markdown_row(title: str, outcomes: Sequence[Outcome]) -> str:

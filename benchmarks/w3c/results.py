@@ -56,7 +56,7 @@ def answer_format(expected: Path) -> str:
 
 
 def read_answer(data: bytes, suffix: str, base: str = "", *, graph: bool = False) -> Answer:
-    """An answer in the format that a file's suffix tells; ``graph``: it is no table written as one."""
+    """An answer in the format of a file's suffix; ``graph``: it is no table written as one."""
     if suffix == ".csv":
         return _from_csv(data.decode())
     if suffix in _TABLES:
@@ -91,7 +91,7 @@ def difference(expected: Answer, actual: Answer, *, ordered: bool = False, lax: 
             same = same_rows(expected.rows, rows, ordered=ordered or expected.ordered)
     else:
         return f"expected a {type(expected).__name__.lower()}, got a {type(actual).__name__.lower()}"
-    return None if same else told(expected.rows, rows)
+    return None if same else difference_of_rows(expected.rows, rows)
 
 
 def _arranged(table: Table, variables: Sequence[str]) -> tuple[Row, ...]:
@@ -99,7 +99,7 @@ def _arranged(table: Table, variables: Sequence[str]) -> tuple[Row, ...]:
     return tuple(tuple(row[place] for place in places) for row in table.rows)
 
 
-def told(expected: Sequence[Row], actual: Sequence[Row]) -> str:
+def difference_of_rows(expected: Sequence[Row], actual: Sequence[Row]) -> str:
     """The rows that only one side has, a few of them; blank nodes count as one."""
     wanted, found = [_words(row) for row in expected], [_words(row) for row in actual]
     missing = sorted((Counter(wanted) - Counter(found)).elements())
@@ -123,7 +123,7 @@ def _brief(answer: Answer) -> str:
 
 
 def _from_csv(text: str) -> Table:
-    """CSV keeps only the words of a term; blank nodes can be told by their underscore."""
+    """CSV keeps only the words of a term; blank nodes are recognized by their underscore."""
     header, *lines = list(csv.reader(io.StringIO(text)))
     return Table(tuple(header), tuple(tuple(map(_from_cell, line)) for line in lines))
 

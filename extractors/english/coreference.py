@@ -172,7 +172,7 @@ class Antecedents:
         return any(kind.iri in self._schema.superclasses(class_) for class_ in classes)
 
     def _key(self, name: _Named) -> NamedNode | str:
-        """What tells two names apart: the entity that both name, else their words."""
+        """What separates two names: the entity that both name, else their words."""
         found = self._linker.link(name.words, expected=name.classes).iri
         return found if found is not None else " ".join(name.words.casefold().split())
 

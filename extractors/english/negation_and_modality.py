@@ -1,6 +1,6 @@
 """Whether a sentence means what it says of two mentions, or denies, plans or supposes it.
 
-A cue ("never", "planned", "if") takes back only what it governs, and that is told from the clauses: "was
+A cue ("never", "planned", "if") takes back only what it governs, and that is found from the clauses: "was
 never a cinema but became a theatre" takes back the cinema and keeps the theatre. Where the grammar leaves it
 open, the statement counts as taken back: it then waits for a person, and a lie does not enter the graph.
 """

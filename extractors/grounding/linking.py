@@ -233,7 +233,7 @@ class Linker:
         return Link(name, taken.iri, 1.0, reason, taken, self._listed(others))
 
     def fit(self, classes: Iterable[NamedNode], expected: frozenset[NamedNode]) -> Fit:
-        """Tell how an entity of these classes fits the expected ones (any one of them is enough)."""
+        """How an entity of these classes fits the expected ones (any one of them is enough)."""
         have = tuple(classes)
         if not expected:
             return Fit.INSTANCE
@@ -279,7 +279,7 @@ def _differs_by_spelling(name: str, label: str) -> bool:
 
 
 def nearly_equal(a: str, b: str) -> bool:
-    """Tell a misspelled word from another word."""
+    """Separate a misspelled word from another word."""
     if a == b:
         return True
     shorter = min(len(a), len(b))

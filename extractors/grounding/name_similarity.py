@@ -7,7 +7,7 @@ from typing import Final
 from extractors.grounding.linking import nearly_equal, normalize
 from geo.remembered import remembered
 
-__all__ = ["QUALIFIERS", "marks", "same_words", "told_apart"]
+__all__ = ["QUALIFIERS", "are_distinct", "marks", "same_words"]
 
 QUALIFIERS: Final = frozenset(
     "north south east west upper lower new old greater little central downtown midtown uptown".split()  # noqa: SIM905
@@ -21,7 +21,7 @@ _REMEMBERED: Final = (100, 4000)
 
 
 def same_words(a: str, b: str) -> bool:
-    """Tell whether two names have the same words, up to order, spelling, plural and abbreviation.
+    """Whether two names have the same words, up to order, spelling, plural and abbreviation.
 
     "Museum of Clocks" and "Clock Museum", "St. Mark's Church" and "Saint Mark's Church".
     """
@@ -36,7 +36,7 @@ def same_words(a: str, b: str) -> bool:
     return True
 
 
-def told_apart(a: str, b: str) -> bool:
+def are_distinct(a: str, b: str) -> bool:
     """Return whether only one of two names has a number or a word such as "East"."""
     return marks(a) != marks(b)
 

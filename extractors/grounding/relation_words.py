@@ -26,8 +26,8 @@ FORM_SCORE: Final = 0.95
 """Another form of a label's own words: nearly always the same relation."""
 CONVERSE_SCORE: Final = 0.9
 """The same relation from the other end: the words agree, the direction is our reading."""
-LEAST_LIKENESS: Final = 0.7
-"""Least trigram likeness (Dice) of a misspelling. One wrong letter in a label of ten leaves .7 to .8, and
+LEAST_SIMILARITY: Final = 0.7
+"""Least trigram similarity (Dice) of a misspelling. One wrong letter in a label of ten leaves .7 to .8, and
 "assigned by" is .67 like "designed by"; besides, every word must be spelled nearly alike."""
 LEAST_MARGIN: Final = 0.05
 """How much liker a misspelling must be to one property than to any other."""
@@ -89,8 +89,8 @@ class Canonical:
 class _Form:
     """Words without auxiliaries and order: their stems, and what gives direction.
 
-    That is the preposition, "has", or "agent" for "designer of". `voice` tells "is run from" (passive) from
-    "runs from" (finite); it does not count where one of two forms leaves it open.
+    That is the preposition, "has", or "agent" for "designer of". `voice` separates "is run from" (passive)
+    from "runs from" (finite); it does not count where one of two forms leaves it open.
     """
 
     stems: frozenset[str]
@@ -178,15 +178,15 @@ class RelationWords:
         for label, terms in self._labels.items():
             if len(label) != len(wanted) or not all(map(nearly_equal, label, wanted)):
                 continue
-            likeness = _dice(" ".join(label), " ".join(wanted))
+            similarity = _dice(" ".join(label), " ".join(wanted))
             for term in terms:
-                if likeness >= LEAST_LIKENESS and likeness > found.get(term.iri, (0.0, term))[0]:
-                    found[term.iri] = (likeness, term)
+                if similarity >= LEAST_SIMILARITY and similarity > found.get(term.iri, (0.0, term))[0]:
+                    found[term.iri] = (similarity, term)
         ordered = sorted(found.values(), key=lambda pair: -pair[0])
         if not ordered or (len(ordered) > 1 and ordered[0][0] - ordered[1][0] < LEAST_MARGIN):
             return None
-        likeness, term = ordered[0]
-        return self._chosen([term], ends, fit, swapped=False, score=likeness)
+        similarity, term = ordered[0]
+        return self._chosen([term], ends, fit, swapped=False, score=similarity)
 
     def _chosen(
         self, terms: Iterable[OntologyProperty], ends: Ends, fit: Fitting, *, swapped: bool, score: float

@@ -19,21 +19,21 @@ __all__ = ["MeteredModel"]
 
 
 class MeteredModel:
-    """Passes calls on and records each: in `total`, in the open account, and with `tell`.
+    """Passes calls on and records each: in `total`, in the open account, and with `notify`.
 
-    `tell_task` gets the seconds of each whole task, such as the extraction of a text.
+    `notify_task` gets the seconds of each whole task, such as the extraction of a text.
     """
 
     def __init__(
         self,
         model: ChatModel,
-        tell: Callable[[Call], None] = lambda call: None,
-        tell_task: Callable[[float], None] = lambda seconds: None,
+        notify: Callable[[Call], None] = lambda call: None,
+        notify_task: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self.model = model
         self.total = Account()
-        self._tell = tell
-        self._tell_task = tell_task
+        self._notify = notify
+        self._notify_task = notify_task
 
     @property
     def name(self) -> str:
@@ -102,7 +102,7 @@ class MeteredModel:
     def finish_task(self, seconds: float) -> None:
         """Count a task for which the model was asked."""
         self.total.finish_task(seconds)
-        self._tell_task(seconds)
+        self._notify_task(seconds)
 
     async def close(self) -> None:
         """Let go of the model."""
@@ -113,7 +113,7 @@ class MeteredModel:
         current = accounts_open()
         if current is not None:
             current.note(call)
-        self._tell(call)
+        self._notify(call)
 
 
 def _outcome(error: ModelError) -> Outcome:

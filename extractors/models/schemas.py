@@ -70,9 +70,9 @@ class _Check:
         return node
 
     def _words(self, node: Mapping[str, Any], place: str) -> None:
-        for word, mend in _UNKNOWN.items():
+        for word, fix in _UNKNOWN.items():
             if word in node:
-                raise _refused(place, f"uses `{word}`", mend)
+                raise _refused(place, f"uses `{word}`", fix)
         if not _SAYS_SOMETHING & node.keys():
             raise _refused(place, "does not say which values it takes", "give it a `type`")
 
@@ -103,8 +103,8 @@ class _Check:
             raise _refused(place, "has a `minLength` above its `maxLength`", "swap them")
 
 
-def _refused(place: str, what: str, mend: str) -> ModelRequestRefused:
-    return ModelRequestRefused(f"{place} {what}, which not every model server takes: {mend}")
+def _refused(place: str, what: str, fix: str) -> ModelRequestRefused:
+    return ModelRequestRefused(f"{place} {what}, which not every model server takes: {fix}")
 
 
 def strict_form(schema: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:

@@ -89,7 +89,7 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
     heads = list(_SECTION.finditer(body))
     if not heads:
         raise PromptError(
-            f"The prompt file {_told(place, file)} has no messages: head each with '# system' or '# user'."
+            f"The prompt file {_named(place, file)} has no messages: head each with '# system' or '# user'."
         )
     if place != SHIPPED:
         _check_placeholders(place, body, before, ours)
@@ -204,5 +204,5 @@ def _listed(names: str) -> set[str]:
     return {name.strip() for name in names.split(",") if name.strip()}
 
 
-def _told(place: str, file: str) -> str:
+def _named(place: str, file: str) -> str:
     return file if place == SHIPPED else place

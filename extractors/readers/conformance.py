@@ -13,12 +13,12 @@ from extractors.prompting.reply import ReplyTriple
 from ontology.schema import Schema
 from ontology.terms import OntologyClass
 
-__all__ = ["kinds_told", "misfits"]
+__all__ = ["kinds_stated", "misfits"]
 
 _ENTITY: Final = re.compile(r"^[\s\-*\d.)]*(?P<name>[^|\n]+?)\s*\|\s*(?P<kind>[^|\n]+?)\s*$", re.MULTILINE)
 
 
-def kinds_told(triples: Iterable[ReplyTriple], entities: str) -> Mapping[str, str]:
+def kinds_stated(triples: Iterable[ReplyTriple], entities: str) -> Mapping[str, str]:
     """What kind of thing the model says each name is: in lines `name | kind`, and in triples."""
     found = {_key(match["name"]): match["kind"] for match in _ENTITY.finditer(entities)}
     found |= {_key(triple.subject): triple.object for triple in triples if triple.relation == IS_A}

@@ -1,6 +1,6 @@
 """Drops triples whose ends do not fit the domain and range (Nie et al., section 3.2).
 
-What the pipeline finds out by linking and the gate by shapes, as far as words and an ontology tell it: for
+What the pipeline finds out by linking and the gate by shapes, as far as words and an ontology show it: for
 texts that are read without either, such as those of a benchmark.
 """
 

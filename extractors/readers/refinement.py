@@ -49,7 +49,9 @@ class Refinement:
         for _ in range(self.rounds):
             dialog = [
                 *self.rules.messages({}),
-                *self.verify.messages({**values, "triples": _listed(triples), "findings": _told(findings)}),
+                *self.verify.messages(
+                    {**values, "triples": _listed(triples), "findings": _numbered(findings)}
+                ),
             ]
             verdict = await asking.words(self._question("verify", self.verify, dialog))
             turns += verdict.turns
@@ -73,7 +75,7 @@ def _listed(triples: Sequence[ReplyTriple]) -> str:
     return "\n".join(f"- {one.subject} | {one.relation} | {one.object}" for one in triples) or "none"
 
 
-def _told(findings: Sequence[str]) -> str:
+def _numbered(findings: Sequence[str]) -> str:
     return (
         "\n".join(["", "What the ontology says against them:", *(f"- {one}" for one in findings), ""])
         if findings

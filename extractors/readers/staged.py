@@ -13,7 +13,7 @@ from extractors.prompting.methods import Method, View
 from extractors.prompting.reply import ReplyTriple
 from extractors.prompting.templates import Prompt, load_prompt
 from extractors.readers.asking import Asking
-from extractors.readers.conformance import kinds_told, misfits
+from extractors.readers.conformance import kinds_stated, misfits
 from extractors.readers.examples import load_examples
 from extractors.readers.knowledge import KnownTerms, Ontologist
 from extractors.readers.reading import Reading, Turn
@@ -95,7 +95,7 @@ class StagedReader:
         read = union(passes)
         if read.failure is not None or not self._method.refinement:
             return read
-        kinds = kinds_told(read.triples, "\n".join(entities))
+        kinds = kinds_stated(read.triples, "\n".join(entities))
         findings = () if self._method.ontology == "none" else tuple(misfits(read.triples, schema, kinds))
         refined = await self._refinement.refine(self._asking, read, values, terms.reply_schema, findings)
         return Reading(merged(refined.triples), refined.turns, refined.failure)

@@ -2,7 +2,7 @@
 
 [[sources]]
 file = "yelp*"                    # which files it is for; all when left out
-kind = "review"                   # area, road, poi, review or page; else a field or the geometry tells
+kind = "review"                   # area, road, poi, review or page; else a field or the geometry decides
 class = "https://example.org/city#Restaurant"    # else the ontology's class of the type's words
 crs = "EPSG:2263"                 # of the geometries, where it is not longitude and latitude
 [sources.fields]                  # a name, or several, the first of which that is filled counts

@@ -83,7 +83,7 @@ def record_of(row: Row, mapping: SourceMapping) -> SourceRecord | BrokenRecord:
 def _kind(
     mapping: SourceMapping, words: str, geometry: BaseGeometry | None, rating: float | None
 ) -> SourceKind:
-    """What the mapping or the record says; else a rating makes a review, and the geometry tells the rest."""
+    """What the mapping or the record says; else a rating makes a review, the geometry decides the rest."""
     given_kind = mapping.kind or mapping.kind_of(words)
     if given_kind is not None:
         return given_kind

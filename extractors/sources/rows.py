@@ -44,7 +44,7 @@ def rows_of(path: Path) -> Iterator[Row | BrokenRecord]:
     name = path.name.casefold().removesuffix(".gz")
     if not name.endswith(SUFFIXES):
         raise SourceError(f"{path}: records are read from {', '.join(SUFFIXES)} files, gzipped or not.")
-    with _told(path), _opened(path) as stream:
+    with _errors_named(path), _opened(path) as stream:
         if name.endswith((".csv", ".tsv")):
             yield from _of_table(path, stream)
         elif name.endswith((".jsonl", ".ndjson", ".geojsonl")):
@@ -54,7 +54,7 @@ def rows_of(path: Path) -> Iterator[Row | BrokenRecord]:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _errors_named(path: Path) -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -117,7 +117,7 @@ def detect_language(text: str, *, expected: Collection[str] = ()) -> str | None:
 
 
 def is_held_together(sentence: str, language: str) -> bool:
-    """Tell whether the function words of a language hold a sentence together, whatever its text is in."""
+    """Whether the function words of a language hold a sentence together, whatever its text is in."""
     words = [word.casefold() for word in _WORD.findall(sentence)]
     return bool(words) and _function_word_share(words, language) >= _FUNCTION_WORD_SHARE
 

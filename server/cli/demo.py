@@ -110,12 +110,12 @@ def _summarize(services: Services, name: str, outcome: Outcome) -> None:
     """One line for a text: how many statements, and one of those accepted."""
     accepted, refused = outcome.verdict.accepted, outcome.verdict.rejected
     # What the text says of a thing is more specific than its class or name.
-    example = _words(services, max((one.triple for one in accepted), key=_tells, default=None))
+    example = _words(services, max((one.triple for one in accepted), key=_is_informative, default=None))
     counts = f"{len(accepted):2} accepted {len(refused):2} refused"
     stdout.print(f"  {name:27} {counts}  {example}", markup=False, no_wrap=True, overflow="ellipsis")
 
 
-def _tells(triple: Triple) -> bool:
+def _is_informative(triple: Triple) -> bool:
     return triple.predicate not in (RDF.type, RDFS.label)
 
 

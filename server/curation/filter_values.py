@@ -45,7 +45,7 @@ class FilterValues:
     def check(self, wanted: ReviewFilter) -> None:
         """Raises `UnknownValues`."""
         checks: list[tuple[str, Term | str | None, Callable[[], bool], Callable[[], Iterable[str]]]] = [
-            ("component", wanted.component, self._is_component(wanted), self._components),
+            ("component", _short(wanted), self._is_component(wanted), self._short_components),
             ("shape", wanted.shape, self._is_shape(wanted), self._shapes),
             ("class", wanted.class_, self._is_class(wanted), self._classes),
             ("predicate", wanted.predicate, self._is_predicate(wanted), self._predicates),
@@ -55,7 +55,7 @@ class FilterValues:
             ("group", wanted.group, self._is_group(wanted), list),
         ]
         problems = [
-            (name, _told(name, value, list(known())))
+            (name, _unknown_value(name, value, list(known())))
             for name, value, holds, known in checks
             if value is not None and not holds()
         ]
@@ -72,8 +72,8 @@ class FilterValues:
         names = sorted({q.object.value for q in self._store.match_quads(None, UKG.assignee, None, REVIEW)
                         if isinstance(q.object, Literal)})  # fmt: skip
         near = get_close_matches(wanted.assignee, names, 1)
-        told = f"No item is assigned to '{wanted.assignee}'."
-        return [f"{told} Did you mean '{near[0]}'?" if near else told]
+        message = f"No item is assigned to '{wanted.assignee}'."
+        return [f"{message} Did you mean '{near[0]}'?" if near else message]
 
     def _is_component(self, wanted: ReviewFilter) -> Callable[[], bool]:
         return lambda: (
@@ -138,6 +138,9 @@ class FilterValues:
         standard = (name for name in R_SH.__annotations__ if name.endswith("ConstraintComponent"))
         return chain((SH.iri + name for name in standard), (UKG.iri + name for name in _OWN_COMPONENTS))
 
+    def _short_components(self) -> Iterable[str]:
+        return (one.removeprefix(SH.iri).removeprefix(UKG.iri) for one in self._components())
+
     def _shapes(self) -> list[str]:
         return list(self._services.rule_registry.current.gate.pairs.shapes)
 
@@ -160,19 +163,26 @@ class FilterValues:
         return next(iter(found), None) is not None
 
 
-def _told(name: str, value: Term | str, known: list[str]) -> str:
+def _short(wanted: ReviewFilter) -> str | None:
+    """The component of a filter as clients write it: by its name in SHACL and in the system vocabulary."""
+    if wanted.component is None:
+        return None
+    return wanted.component.value.removeprefix(SH.iri).removeprefix(UKG.iri)
+
+
+def _unknown_value(name: str, value: Term | str, known: list[str]) -> str:
     """What is said of a value that nothing has, with the nearest one; names count more than namespaces."""
     text = value if isinstance(value, str) else getattr(value, "value", str(value))
     by_name: dict[str, list[str]] = {}
     for one in sorted(known):
         by_name.setdefault(_local(one).casefold(), []).append(one)
     near = get_close_matches(_local(text).casefold(), by_name, 1)
-    told = f"there is no {name} '{text}'"
+    message = f"there is no {name} '{text}'"
     if near:
-        return f"{told}; did you mean '{get_close_matches(text, by_name[near[0]], 1, 0)[0]}'?"
+        return f"{message}; did you mean '{get_close_matches(text, by_name[near[0]], 1, 0)[0]}'?"
     if known and len(set(known)) <= _MOST_LISTED:
-        return f"{told}. Known here: {', '.join(sorted(set(known)))}"
-    return f"{told} in rules, graph or queue. GET /review/facets counts the values that items have"
+        return f"{message}. Known here: {', '.join(sorted(set(known)))}"
+    return f"{message} in rules, graph or queue. GET /review/facets counts the values that items have"
 
 
 def _local(text: str) -> str:

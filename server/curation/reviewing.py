@@ -117,17 +117,17 @@ class ReviewService:
         """One page of items, newest first, with the total. Raises `UnknownValues`, as all with a filter."""
         found = self._find(wanted)
 
-        def tell(iri: NamedNode) -> dict[str, Any] | None:
+        def entry(iri: NamedNode) -> dict[str, Any] | None:
             return next((self._reading.json(item) for item in self._review.items([iri])), None)
 
-        return page("items", found, offset, limit, tell) | {"notes": self._values.notes(wanted)}
+        return page("items", found, offset, limit, entry) | {"notes": self._values.notes(wanted)}
 
     def facets(self, wanted: ReviewFilter) -> dict[str, Any]:
         """The values that items of a filter have, with their numbers; the most frequent first."""
         found = self._find(wanted)
         counted = self._review.search.facets(found)
 
-        def tell(value: Term | str) -> str:
+        def label(value: Term | str) -> str:
             if isinstance(value, str):
                 return value
             text = value.value if isinstance(value, NamedNode | RdfLiteral) else str(value)
@@ -137,7 +137,7 @@ class ReviewService:
             return (-pair[1], pair[0])
 
         values = {
-            name: sorted(((tell(v), n) for v, n in c.items()), key=order) for name, c in counted.items()
+            name: sorted(((label(v), n) for v, n in c.items()), key=order) for name, c in counted.items()
         }
         values["status"] = [
             (State.of(UKG.term(v.removeprefix(UKG.iri))).value, n) for v, n in values["status"]
@@ -165,7 +165,7 @@ class ReviewService:
         """The causes by which the items of a filter wait, most items first."""
         found = self._review.search.causes(self._find(wanted))
 
-        def tell(pair: tuple[str, Cause]) -> dict[str, Any]:
+        def entry(pair: tuple[str, Cause]) -> dict[str, Any]:
             name, cause = pair
             return {
                 "group": name,
@@ -177,7 +177,7 @@ class ReviewService:
                 "example": cause.message,
             }
 
-        return page("groups", tuple(found.items()), offset, limit, tell)
+        return page("groups", tuple(found.items()), offset, limit, entry)
 
     def selected(
         self, items: Sequence[str] | None, wanted: ReviewFilter | None, expect: int | None
@@ -229,7 +229,7 @@ class ReviewService:
         """One page of the decisions that were made, newest first."""
         decisions = DecisionHistory(self._services.store)
 
-        def tell(iri: NamedNode) -> dict[str, Any]:
+        def entry(iri: NamedNode) -> dict[str, Any]:
             made = decisions.get(iri)
             return {
                 "id": made.identifier,
@@ -241,7 +241,7 @@ class ReviewService:
                 "items": len(made.items),
             }
 
-        return page("decisions", decisions.find(), offset, limit, tell)
+        return page("decisions", decisions.find(), offset, limit, entry)
 
     def undo(self, decision: str, by: Reviewer, reason: str | None = None) -> dict[str, Any]:
         """Undo a decision. Raises `DecisionUnknown` and `DecisionSettled`."""

@@ -42,7 +42,7 @@ from sparql.writing.writer import Writer
 _FOLDER = "relate"
 # Queued strips per worker: enough that none is idle, few enough for memory.
 _STRIPS_A_WORKER = 2
-_TOLD_EVERY = 10_000
+_REPORTED_EVERY = 10_000
 
 
 def relate_graph(settings: Settings, executor: Executor, workers: int, strip: int) -> None:
@@ -185,7 +185,7 @@ def _counting(status: Status) -> Callable[[], None]:
 
     def one() -> None:
         number = next(numbers)
-        if number % _TOLD_EVERY == 0:
+        if number % _REPORTED_EVERY == 0:
             status.update(f"reading the features: {number:,} geometries")
 
     return one

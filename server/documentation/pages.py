@@ -90,7 +90,7 @@ def index_page(schema: Schema, files: Iterable[tuple[NamedNode, str]]) -> str:
 
 
 def _individuals(schema: Schema, triples: Sequence[Triple]) -> dict[NamedNode, list[NamedNode]]:
-    """The named things of a file that are no terms and no ontology, by their most telling class."""
+    """The named things of a file that are no terms and no ontology, by their most specific class."""
     terms = {*schema.classes, *schema.properties, *schema.ontologies}
     general = NamedNode(v.OWL + "NamedIndividual")
     kinds: dict[NamedNode, NamedNode] = {}

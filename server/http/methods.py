@@ -27,7 +27,7 @@ class Methods:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         method = scope.get("method")
         if scope["type"] != "http" or method in ("GET", "POST"):
-            await self._app(scope, receive, self._telling_allowed(scope, send))
+            await self._app(scope, receive, self._with_allowed(scope, send))
             return
         taken = self.taken_at(scope["path"])
         if method == "OPTIONS" and taken and "OPTIONS" not in taken:
@@ -39,14 +39,14 @@ class Methods:
             await self._app(as_get, receive, _without_body(send))
             scope["route"] = as_get.get("route")
         else:
-            await self._app(scope, receive, self._telling_allowed(scope, send))
+            await self._app(scope, receive, self._with_allowed(scope, send))
 
     def taken_at(self, path: str) -> frozenset[str]:
         """The methods that the routes of an address take; empty where there is no route."""
         found = (methods for pattern, methods in self._known.values() if pattern.match(path))
         return frozenset().union(*found)
 
-    def _telling_allowed(self, scope: Scope, send: Send) -> Send:
+    def _with_allowed(self, scope: Scope, send: Send) -> Send:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 405:
                 taken = self.taken_at(scope["path"])

@@ -1,4 +1,4 @@
-"""Tells a known place from its namesake in a text about another region.
+"""Separates a known place from its namesake in a text about another region.
 
 The graph has Taft Avenue in Chicago; a text says that Taft Avenue lies in Manila, which the graph does not
 know. What it says is then not stated of Chicago's, and waits for a person.

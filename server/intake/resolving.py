@@ -6,7 +6,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 
 from extractors.grounding.linking import LabelEntry
-from extractors.grounding.name_similarity import told_apart
+from extractors.grounding.name_similarity import are_distinct
 from ontology import Schema
 from server.intake.batch import Batch
 from server.runtime.settings import Settings
@@ -16,7 +16,7 @@ from sparql.model.source import Overlay, Term, TripleIndex
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import RDF, RDFS, SH, SKOS, UKG
 from sparql.names.labels import ALIASES, MAIN_LABELS, LabelIndex, alias_properties
-from sparql.names.resolution import Likeness, Resolver, representative
+from sparql.names.resolution import Resolver, SimilarName, representative
 from sparql.spatial.relations import SpatialRelations
 
 _SEARCHED = 20
@@ -75,7 +75,7 @@ class ResolutionAssessor:
         naming: frozenset[NamedNode],
         stated: StatedPlaces,
         schema: Schema,
-    ) -> list[Likeness]:
+    ) -> list[SimilarName]:
         about = list(added.match(iri, None, None))
         names = [t.object.value for t in about if t.predicate in naming and isinstance(t.object, Literal)]
         similar = {
@@ -85,7 +85,7 @@ class ResolutionAssessor:
                 found := [
                     one
                     for one in batch.similar.get(name, ())
-                    if not told_apart(name, one[0].label) and self._is_known(one[0].iri)
+                    if not are_distinct(name, one[0].label) and self._is_known(one[0].iri)
                 ]
             )
         }
@@ -123,7 +123,7 @@ class ResolutionAssessor:
         batch.rename(change)
         batch.linked[iri] = entry
 
-    def _queue(self, batch: Batch, iri: NamedNode, found: Likeness, naming: frozenset[NamedNode]) -> None:
+    def _queue(self, batch: Batch, iri: NamedNode, found: SimilarName, naming: frozenset[NamedNode]) -> None:
         name = next(t for t in batch.statements if t.subject == iri and t.predicate in naming)
         entry = found.entry
         far = "" if found.distance_m is None else f", {found.distance_m:.0f} m apart"

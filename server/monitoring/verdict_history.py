@@ -1,7 +1,7 @@
 """How many statements the gate accepted, refused and warned of, by shape, hour and day: `verdicts.sqlite`.
 
 Verdicts are counted in memory and written every minute and at the end; a killed server loses the last minute.
-Hours are kept for eight days and days for 400. At most `MOST_SHAPES` shapes are told apart in a period, so
+Hours are kept for eight days and days for 400. At most `MOST_SHAPES` shapes are counted apart in a period, so
 that neither memory nor the file grows with what clients send.
 """
 

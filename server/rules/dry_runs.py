@@ -21,7 +21,7 @@ from sparql.storage.embedded_store import EmbeddedStore
 
 if TYPE_CHECKING:
     from curation.review_item import ReviewItem
-    from shapes.authoring.impact import ComparedRules, Impact
+    from shapes.authoring.impact_results import ComparedRules, Impact
     from sparql.provenance.term_rewrites import Rewriting
     from sparql.workers.processes.task import Task
 
@@ -127,7 +127,8 @@ class DryRuns:
         queue: list[ReviewItem],
         rewriting: Rewriting,
     ) -> Iterator[Impact]:
-        from shapes.authoring.impact import BOUNDS, impact_in_steps
+        from shapes.authoring.impact import impact_in_steps
+        from shapes.authoring.impact_results import BOUNDS
 
         if not isinstance(store, EmbeddedStore) or store.folder is None:
             run.task.raise_if_cancelled()

@@ -13,7 +13,7 @@ from server.rules.ruleset import Ruleset
 
 if TYPE_CHECKING:
     from ontology.checks.reporting import CheckReport
-    from shapes.authoring.impact import Impact
+    from shapes.authoring.impact_results import Impact
 
 
 class Kind(StrEnum):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from curation.decisions import Decisions, Reviewer
     from curation.review import ReviewQueue
     from curation.review_item import ReviewItem, RunOrigin
-    from shapes.authoring.impact import Impact, QueuedStatement
+    from shapes.authoring.impact_results import Impact, QueuedStatement
     from sparql.writing.ontology_graph import Substitution
 
 EXAMPLES = 5
@@ -139,11 +139,20 @@ class RuleEffects:
 
     def flagged(self, violations: Iterable[Violation], origin: RunOrigin) -> Iterator[Quad]:
         """Items for the statements of the graph that violations concern, with this origin."""
+        from curation.review_item import item_iri
+
         charges: dict[Triple, list[Violation]] = {}
         for violation in violations:
             for triple in self._concerned(violation):
                 charges.setdefault(triple, []).append(violation)
+        if not charges:
+            return
+        waiting = {item.triple: item for item in _open_items(self._review) if item.is_of_rules}
         for triple, found in list(charges.items())[:MOST_FLAGGED]:
+            if triple in waiting and waiting[triple].iri != item_iri(triple, origin):
+                # Its item was made when the statement had another term, and was rewritten with it.
+                yield from _more_reasons(waiting[triple], found, origin)
+                continue
             rejection = Rejection(Statement(triple), tuple(found))
             yield from self._review.note(rejection, origin, Support(), names={})
 
@@ -170,11 +179,22 @@ def _open_items(review: ReviewQueue) -> list[ReviewItem]:
 def _is_fixed(item: ReviewItem, impact: Impact) -> bool:
     """Whether all that an item waits for is fixed; another value of its property may not be."""
 
-    def key(one: Violation) -> tuple[object, ...]:
-        return one.focus, one.component, one.shape, one.path, one.value
+    fixed = {_key(one) for shape in impact.shapes for one in shape.fixed}
+    return bool(item.violations) and all(_key(one) in fixed for one in item.violations)
 
-    fixed = {key(one) for shape in impact.shapes for one in shape.fixed}
-    return bool(item.violations) and all(key(one) in fixed for one in item.violations)
+
+def _more_reasons(item: ReviewItem, found: list[Violation], origin: RunOrigin) -> Iterator[Quad]:
+    """What a known item waits for besides, and that it was found once more."""
+    from curation.review_item import violation_quads
+
+    known = {_key(one) for one in item.violations}
+    yield Quad(item.iri, UKG.occurrence, origin.run, REVIEW)
+    more = tuple(one for one in found if _key(one) not in known)
+    yield from violation_quads(item.iri, more, first=len(item.violations))
+
+
+def _key(one: Violation) -> tuple[object, ...]:
+    return one.focus, one.component, one.shape, one.path, one.value
 
 
 def _predicate(path: str | None) -> NamedNode | None:

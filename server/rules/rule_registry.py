@@ -41,7 +41,7 @@ from sparql.provenance.term_rewrites import LEAVE, Rewriting
 if TYPE_CHECKING:
     from ontology.checks.reporting import CheckReport
     from server.rules.rule_effects import RuleEffects
-    from shapes.authoring.impact import Impact
+    from shapes.authoring.impact_results import Impact
     from shapes.gate.gate import ShapesGate
     from sparql.writing.ontology_graph import Substitution
 

@@ -17,7 +17,7 @@ from sparql.model.vocabulary import OWL, PROV, PROVENANCE, RDF, UKG, XSD
 
 if TYPE_CHECKING:
     from server.runtime.settings import Settings
-    from shapes.authoring.impact import ComparedRules
+    from shapes.authoring.impact_results import ComparedRules
     from shapes.derivation.shape_rules import ShapeRules
     from shapes.gate.gate import ShapesGate
     from shapes.loading import ShapesFiles
@@ -44,7 +44,7 @@ class Ruleset:
     @cached_property
     def compared(self) -> ComparedRules:
         """The rules as one side of a comparison, with what is worked out for it."""
-        from shapes.authoring.impact import ComparedRules
+        from shapes.authoring.impact_results import ComparedRules
 
         return ComparedRules(self.schema, self.files, self.gate)
 

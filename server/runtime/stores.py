@@ -103,14 +103,14 @@ def capabilities(store: object) -> dict[str, Any]:
     """The guarantees of the store for `/healthz`; a remote one gives fewer."""
     if not is_remote(store):
         return {"kind": "embedded"}
-    traits = store.capabilities
+    remote = store.capabilities
     return {
         "kind": "remote",
         "url": store.address.query_url,
-        "server": traits.server,
+        "server": remote.server,
         "default_graph": store.address.default_graph.value if store.address.default_graph else None,
-        "row_limit": traits.row_limit,
-        "datatypes_kept_apart": sorted(one.value for one in traits.kept_apart),
+        "row_limit": remote.row_limit,
+        "datatypes_kept_apart": sorted(one.value for one in remote.kept_apart),
         "beside": ["provenance", "review queue", "state", "change log"],
         "not_promised": [
             "RDF 1.2 triple terms in the graph",

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ontology import Schema
-from shapes.authoring.impact import ComparedRules, Impact, QueuedStatement, changed_shapes, queued_by
+from shapes.authoring.impact import changed_shapes, queued_by
+from shapes.authoring.impact_results import ComparedRules, Impact, QueuedStatement
 from sparql.provenance.term_rewrites import LEAVE, Rewriting
 
 __all__ = ["Comparison", "comparison"]

@@ -5,41 +5,33 @@ focus nodes whose verdict the changed axioms can affect. Nothing is written.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import chain, islice
-from typing import Protocol
 
 from pyoxigraph import NamedNode, Triple
 
 from ontology import Schema
+from shapes.authoring.impact_results import (
+    BOUNDS,
+    Bounds,
+    ComparedRules,
+    Impact,
+    Inference,
+    QueuedStatement,
+    ShapeImpact,
+)
 from shapes.authoring.rewrite_preview import RewritePreview
-from shapes.authoring.shape_hash import shape_digest
-from shapes.authoring.term_changes import OfferedRewrite, TermUse
 from shapes.engine.batch_lookup import BatchLookup
 from shapes.gate.affected import Pairs
 from shapes.gate.gate import ShapesGate
 from shapes.gate.known_terms import unknown_terms
-from shapes.loading import ShapesFiles
 from shapes.paths import Repeat, Step, walk
 from sparql.model.change import Delta, Reach, Statement, Violation
 from sparql.model.source import Overlay, Term, TripleSource
 from sparql.model.vocabulary import OWL, RDF, RDFS, SH, UKG
-from sparql.provenance.records import Support
 from sparql.provenance.term_rewrites import Rewriting
 
-__all__ = [
-    "BOUNDS",
-    "Bounds",
-    "ComparedRules",
-    "Impact",
-    "Inference",
-    "ShapeImpact",
-    "changed_shapes",
-    "impact_in_steps",
-    "measure_impact",
-    "queued_by",
-]
+__all__ = ["changed_shapes", "impact_in_steps", "measure_impact", "queued_by"]
 
 NOT_COMPARED = (
     "The rules in force took too long on this graph, so nothing was compared with them: all failures count "
@@ -49,121 +41,6 @@ NOT_FOLLOWED = (
     "{} statements are rewritten; unchanged shapes were not run on them. `urbankg validate` judges all."
 )
 _BATCH = 100
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """How much of a large graph is examined."""
-
-    tested: int = 40_000
-    """Targets tested per shape, the first by name; the result says that it is partial."""
-    judged: int = 2_000
-    """Nodes judged in full per shape; others that may fail are counted as suspects."""
-    touched: int = 5_000
-    """A class axiom that concerns more instances is not followed to each of them."""
-    many: int = 500
-    """For more nodes than this, everything that a shape reads is read at once."""
-
-
-BOUNDS = Bounds()
-
-
-@dataclass(frozen=True)
-class ComparedRules:
-    """One side of the comparison."""
-
-    schema: Schema
-    files: ShapesFiles
-    gate: ShapesGate
-
-    @cached_property
-    def digests(self) -> Mapping[str, str]:
-        """A digest of each shape, by name."""
-        graph = self.files.graph
-        return {name: shape_digest(graph, shape.node) for name, shape in self.gate.pairs.shapes.items()}
-
-
-@dataclass(frozen=True)
-class ShapeImpact:
-    """One shape: how it changed, and what that affects.
-
-    `failing` are new violations, `fixed` those that disappear. Of the `targets`, `tested` were tested;
-    `suspects` of them may fail, and `judged` of these were run in full. Where that is not all, the counts
-    cover only the judged nodes, and the graph holds more.
-    """
-
-    name: str
-    change: str
-    targets: int
-    tested: int
-    suspects: int
-    judged: int
-    failing: tuple[Violation, ...]
-    fixed: tuple[Violation, ...]
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether all targets were tested, and all that may fail were run in full."""
-        return self.tested == self.targets and self.judged == self.suspects
-
-
-class QueuedStatement(Protocol):
-    """A statement of the review queue: what the gate refused, with its violations."""
-
-    @property
-    def iri(self) -> NamedNode: ...
-
-    @property
-    def triple(self) -> Triple: ...
-
-    @property
-    def violations(self) -> Sequence[Violation]: ...
-
-    @property
-    def support(self) -> Support: ...
-
-    @property
-    def accepted(self) -> bool: ...
-
-    @property
-    def document(self) -> NamedNode | None: ...
-
-    @property
-    def source(self) -> str | None: ...
-
-    @property
-    def created(self) -> str: ...
-
-
-@dataclass(frozen=True)
-class Inference:
-    """A conclusion that the edit adds or removes, and how many statements lead to it."""
-
-    conclusion: str
-    added: bool
-    statements: int
-    examples: tuple[Term, ...]
-
-
-@dataclass(frozen=True)
-class Impact:
-    """All that an edit would change. `waiting` counts the open items of the review queue."""
-
-    shapes: tuple[ShapeImpact, ...]
-    passing: tuple[QueuedStatement, ...]
-    waiting: int
-    inferences: tuple[Inference, ...]
-    terms: tuple[TermUse, ...] = ()
-    """Terms that it removes or deprecates, and that the graph uses."""
-    rewrites: tuple[OfferedRewrite, ...] = ()
-    """What statements may use instead, and what they use again where the edit returns to a version."""
-    notes: tuple[str, ...] = ()
-    """What was not examined, and how to do so."""
-
-    @property
-    def failing(self) -> tuple[Violation, ...]:
-        """Every violation that would be new."""
-        return tuple(violation for shape in self.shapes for violation in shape.failing)
 
 
 def measure_impact(

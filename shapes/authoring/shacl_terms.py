@@ -126,7 +126,7 @@ def unsupported(graph: rdflib.Graph, not_run: Mapping[Node, str] | None = None) 
     Where rules are followed, `not_run` are those that are not, with the reasons.
     """
     owned: set[Node] = set()
-    told: set[Node] = set()
+    reported: set[Node] = set()
     called = _text_of_queries(graph)
     for names, judged in ((_JUDGED, True), (_IGNORED, False)):
         for name, feature in names.items():
@@ -137,7 +137,7 @@ def unsupported(graph: rdflib.Graph, not_run: Mapping[Node, str] | None = None) 
                     yield Unsupported(node, f"sh:{name}, {feature}", judged)
                 owned |= {node} if name == "jsFunctionName" else set()
                 owned |= _within(graph, graph.objects(node, _term(name)))
-                told.add(node)
+                reported.add(node)
     for name, feature in _KINDS.items():
         for node in _subjects(graph, RDF.type, _term(name)):
             if node not in owned:
@@ -147,7 +147,7 @@ def unsupported(graph: rdflib.Graph, not_run: Mapping[Node, str] | None = None) 
     for name, feature in _PARTS.items():
         term = _term(name)
         used = {*graph.subjects(term, None), *graph.subjects(None, term)}
-        for node in sorted(used - owned - told, key=str):
+        for node in sorted(used - owned - reported, key=str):
             yield Unsupported(node, f"sh:{name}, {feature}", judged=False)
 
 

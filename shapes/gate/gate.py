@@ -9,16 +9,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
 from shapes.engine.excerpt import excerpt
 from shapes.gate.affected import FAN_IN, AffectedPairs, Pairs
 from shapes.gate.attribution import INCOMPLETE, Attribution
+from shapes.gate.engines import EngineName, Engines
 from shapes.gate.full_report import portions
-from shapes.gate.judging import Engine, Found, in_order
+from shapes.gate.judging import in_order
+from shapes.gate.rejected_groups import by_confidence, components, put_back
 from shapes.gate.what_if import HubPolicy, WhatIf
 from shapes.loading import ShapesFiles
 from shapes.model import TargetedShape, targeted_shapes
@@ -37,17 +38,10 @@ from sparql.model.change import (
 )
 from sparql.model.errors import JudgingTimeout
 from sparql.model.source import Term, TripleSource
-from sparql.model.vocabulary import RDF, UKG
+from sparql.model.vocabulary import UKG
 from sparql.storage.embedded_store import EmbeddedStore
 
-if TYPE_CHECKING:
-    from rdflib.term import Node
-
-    from shapes.engine.compiled import CompiledEngine
-    from shapes.engine.pyshacl_engine import PyshaclEngine
-
 _LOGGER = logging.getLogger(__name__)
-EngineName = Literal["compiled", "pyshacl"]
 
 _PORTION = 500
 """Focus nodes of a shape judged at a time in a full validation."""
@@ -75,7 +69,7 @@ class ShapesGate:
         found = targeted_shapes(files.graph) if shapes is None else tuple(shapes)
         self.version = files.version
         self.pairs = AffectedPairs(found, fan_in)
-        self._engines = _Engines(files, {shape.name: shape.node for shape in found}, engine)
+        self._engines = Engines(files, {shape.name: shape.node for shape in found}, engine)
         if shapes is None:
             self.warm()
         self._fan_in_full = fan_in_full
@@ -176,9 +170,9 @@ class ShapesGate:
             # The removals break a shape: the whole change is refused.
             return Selection((), self._all_held(what_if.violations, additions, charges, removals))
         taken_out = {s.triple: s for s in additions if s.triple in charges}
-        groups = _components(taken_out, before)
-        groups += [[t] for t in sorted(taken_out, key=_rank(taken_out)) if not _held(charges[t])]
-        _put_back(what_if, taken_out, groups)
+        groups = components(taken_out, before)
+        groups += [[t] for t in sorted(taken_out, key=by_confidence(taken_out)) if not _held(charges[t])]
+        put_back(what_if, taken_out, groups)
         accepted = tuple(s for s in additions if s.triple in what_if.remaining)
         rejected = tuple(
             Rejection(s, _distinct(charges[s.triple])) for s in additions if s.triple not in what_if.remaining
@@ -392,26 +386,6 @@ def _nothing(additions: Collection[Triple], removals: Collection[Triple]) -> Del
     return Delta()
 
 
-def _put_back(what_if: WhatIf, taken_out: Mapping[Triple, Statement], groups: Iterable[list[Triple]]) -> None:
-    """Put back what conforms after all, until nothing else does."""
-    attempts = list(dict.fromkeys(frozenset(group) for group in groups))
-    progress = True
-    while progress:
-        progress = False
-        for attempt in attempts:
-            missing = {t: taken_out[t] for t in attempt if t not in what_if.remaining}
-            if missing and what_if.put_back(missing):
-                progress = True
-
-
-def _rank(statements: Mapping[Triple, Statement]) -> Callable[[Triple], tuple[float, str]]:
-    def rank(triple: Triple) -> tuple[float, str]:
-        confidence = statements[triple].confidence
-        return (-(1.0 if confidence is None else confidence), str(triple))
-
-    return rank
-
-
 def _held(violations: Iterable[Violation]) -> bool:
     return any(violation.component in INCOMPLETE for violation in violations)
 
@@ -426,64 +400,3 @@ def _any(remaining: Iterable[Triple], removals: frozenset[Triple]) -> frozenset[
 
 def _distinct(violations: Iterable[Violation]) -> tuple[Violation, ...]:
     return tuple(dict.fromkeys(violations))
-
-
-def _components(rejected: Collection[Triple], before: TripleSource) -> list[list[Triple]]:
-    """Rejected statements, grouped by the new nodes they share, in stable order."""
-    ordered = sorted(rejected, key=str)
-    sharing: dict[Term, list[Triple]] = {}
-    for triple in ordered:
-        for node in (triple.subject, triple.object):
-            is_new = isinstance(node, NamedNode) and not any(True for _ in before.match(node, None, None))
-            if is_new and not (triple.predicate == RDF.type and node == triple.object):
-                sharing.setdefault(node, []).append(triple)
-    components: list[list[Triple]] = []
-    placed: set[Triple] = set()
-    for triple in ordered:
-        component: set[Triple] = set()
-        left = [triple]
-        while left:
-            one = left.pop()
-            if one not in placed:
-                placed.add(one)
-                component.add(one)
-                left += (other for node in (one.subject, one.object) for other in sharing.pop(node, ()))
-        if component:
-            components.append(sorted(component, key=str))
-    return components
-
-
-class _Engines:
-    """The two engines, made on first use, and which of them is in use."""
-
-    def __init__(self, files: ShapesFiles, nodes: Mapping[str, "Node"], name: EngineName) -> None:
-        self.files = files
-        self._nodes = nodes
-        self._making = Lock()
-        self._made: tuple[CompiledEngine, PyshaclEngine] | None = None
-        self.name = name
-        self.languages: tuple[str, ...] = ("en",)
-
-    def made(self) -> "tuple[CompiledEngine, PyshaclEngine]":
-        """Both engines. Raises `ShapeMalformed`."""
-        # This imports pySHACL, which takes longer than everything else that a start needs of this package.
-        from shapes.engine.compiled import CompiledEngine
-        from shapes.engine.pyshacl_engine import PyshaclEngine
-
-        with self._making:
-            if self._made is None:
-                reference = PyshaclEngine(self.files.graph, self._nodes, languages=lambda: self.languages)
-                self._made = CompiledEngine(self.files.graph, self._nodes, reference), reference
-            return self._made
-
-    def check(self, source: TripleSource, pairs: Pairs) -> Found:
-        """Violations of these pairs."""
-        return self._in_use().check(source, pairs)
-
-    def breaks(self, after: TripleSource, before: TripleSource, pairs: Pairs) -> bool | None:
-        """Whether a pair has a blocking violation that is new; None where only `check` can decide."""
-        return self._in_use().breaks(after, before, pairs)
-
-    def _in_use(self) -> Engine:
-        compiled, reference = self._made or self.made()
-        return compiled if self.name == "compiled" else reference

@@ -21,9 +21,9 @@ def unknown_terms(schema: Schema, triple: Triple) -> tuple[Violation, ...]:
     predicate, value = triple.predicate, triple.object
     if predicate == RDF.type:
         if isinstance(value, NamedNode) and not _known(schema, value):
-            return (_violation(triple, "class", value),)
+            return (_violation(schema, triple, "class", value),)
         return ()
-    return () if _known(schema, predicate) else (_violation(triple, "property", predicate),)
+    return () if _known(schema, predicate) else (_violation(schema, triple, "property", predicate),)
 
 
 def deprecated_terms(schema: Schema, triple: Triple) -> tuple[Violation, ...]:
@@ -34,11 +34,11 @@ def deprecated_terms(schema: Schema, triple: Triple) -> tuple[Violation, ...]:
     if known is None or not known.deprecated:
         return ()
     instead = successor(schema, known.iri)
-    advice = f"Use {instead}." if instead is not None else "The ontology names no successor."
+    advice = f"Use {schema.written(instead)}." if instead is not None else "The ontology names no successor."
     return (
         Violation(
             focus=triple.subject,
-            message=f"{known.iri} is deprecated. {advice}",
+            message=f"{schema.written(known.iri)} is deprecated. {advice}",
             component=UKG.DeprecatedTerm,
             path=triple.predicate.value,
             value=term,
@@ -85,10 +85,11 @@ def _simple_feature(term: NamedNode) -> bool:
     return term.value.startswith("http://www.opengis.net/ont/sf#")
 
 
-def _violation(triple: Triple, kind: str, term: NamedNode) -> Violation:
+def _violation(schema: Schema, triple: Triple, kind: str, term: NamedNode) -> Violation:
+    name = schema.written(term)
     return Violation(
         focus=triple.subject,
-        message=f"The ontology has no {kind} <{term.value}>. Use one it declares, or propose this one.",
+        message=f"The ontology has no {kind} {name}. Use one it declares, or propose this one.",
         component=UKG.UnknownTerm,
         path=triple.predicate.value,
         value=term,

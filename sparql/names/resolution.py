@@ -13,7 +13,7 @@ from pyoxigraph import BlankNode, NamedNode
 from shapely.geometry.base import BaseGeometry
 
 from extractors.grounding.linking import LabelEntry
-from extractors.grounding.name_similarity import same_words, told_apart
+from extractors.grounding.name_similarity import are_distinct, same_words
 from geo.measure.measures import distance_m
 from ontology.schema import Schema
 from sparql.model.source import TripleSource
@@ -24,7 +24,7 @@ Places = Callable[[NamedNode | BlankNode], Sequence[BaseGeometry]]
 
 
 @dataclass(frozen=True)
-class Likeness:
+class SimilarName:
     """How well a new entity matches an entity of the graph.
 
     `score` (0 to 1) is the similarity of the names, raised halfway to 1 where both are close to each other.
@@ -60,16 +60,16 @@ class Resolver:
         schema: Schema,
         *,
         exact: bool = True,
-    ) -> list[Likeness]:
+    ) -> list[SimilarName]:
         """The candidates for an entity with these names, classes and places, the most likely first.
 
         `names` are its names, each with similar known ones (`Labels.similar`). Without `exact`, `where` are
         regions that contain it: they can only rule out candidates.
         """
-        found: dict[NamedNode, Likeness] = {}
+        found: dict[NamedNode, SimilarName] = {}
         for name, similar in names.items():
             for entry, similarity in similar:
-                if entry.iri == iri or told_apart(name, entry.label):
+                if entry.iri == iri or are_distinct(name, entry.label):
                     continue
                 one = self._compare(iri, name, entry, similarity, classes, where, schema)
                 if one is None:
@@ -115,7 +115,7 @@ class Resolver:
         classes: Collection[NamedNode],
         where: Sequence[BaseGeometry],
         schema: Schema,
-    ) -> Likeness | None:
+    ) -> SimilarName | None:
         if classes and all(any(schema.are_disjoint(a, b) for b in entry.classes) for a in classes):
             return None
         if self.are_different(iri, entry.iri):
@@ -129,7 +129,7 @@ class Resolver:
         in_line = any(
             a in schema.superclasses(b) or b in schema.superclasses(a) for a in classes for b in entry.classes
         )
-        return Likeness(entry, score, similarity, same and in_line, apart)
+        return SimilarName(entry, score, similarity, same and in_line, apart)
 
 
 ClassesOf = Callable[[NamedNode], Iterable[NamedNode]]

@@ -22,7 +22,7 @@ from sparql.remote.address import RemoteAddress
 _ATTEMPTS = 3
 _PAUSE_S = 0.2
 _CONNECT_TIMEOUT_S = 10.0
-_TOLD = 1000
+_REASON_CHARACTERS = 1000
 JSON_RESULTS = "application/sparql-results+json"
 Row = dict[str, Term]
 Repair = Callable[[Iterator[bytes]], Iterator[bytes]]
@@ -196,7 +196,7 @@ def check_whole(url: str, headers: httpx.Headers) -> None:
 def refused(url: str, status: int, reply: str) -> RemoteRefused:
     """The error for an error response, with the store's message but without the request that it repeats."""
     words = " ".join(reply.partition("SPARQL query:")[0].split())
-    return RemoteRefused(url, status, words[:_TOLD] or "no reason given")
+    return RemoteRefused(url, status, words[:_REASON_CHARACTERS] or "no reason given")
 
 
 class _File:

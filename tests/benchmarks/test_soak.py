@@ -36,7 +36,7 @@ def test_a_server_that_stays_as_it_is_has_no_problems() -> None:
 
 
 @pytest.mark.parametrize(
-    ("grown", "told"),
+    ("grown", "message"),
     [
         (readings(memory=1), "the memory of the server grew"),
         (readings(descriptors=0.5), "the descriptors of the server grew"),
@@ -44,9 +44,9 @@ def test_a_server_that_stays_as_it_is_has_no_problems() -> None:
         (readings(count=13), "too few"),
     ],
 )
-def test_growth_is_a_problem(grown: list[Reading], told: str) -> None:
+def test_growth_is_a_problem(grown: list[Reading], message: str) -> None:
     (problem,) = problems(grown, Record(), 60)
-    assert told in problem
+    assert message in problem
 
 
 def test_a_reader_may_hold_what_a_new_one_holds_of_the_same_store() -> None:

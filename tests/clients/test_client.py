@@ -138,7 +138,7 @@ def test_a_refused_statement_is_found_corrected_and_the_decision_undone(graph: C
     assert error.value.status == 409
 
 
-def test_a_job_tells_its_progress_and_what_became_of_each_text(graph: Client) -> None:
+def test_a_job_reports_its_progress_and_what_became_of_each_text(graph: Client) -> None:
     seen: list[Job] = []
     texts = [f"Bowne Hall opened in 1931. Text {number}." for number in range(5)]
     documents = graph.extract_many([*texts, {"text": texts[0], "name": "again"}], progress=seen.append)

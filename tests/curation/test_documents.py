@@ -131,8 +131,10 @@ def test_a_person_s_no_outlives_the_text_but_not_its_words(city: City):
     city.post("five", [kind("x"), said("x", "capacity", "5")])
     city.post("six", [said("x", "capacity", "6")])
     (item,) = city.review.find(ReviewFilter())
-    desk = Decisions(city.store, city.writer, city.review, schema=Schema.empty, shapes_version=lambda: "test")
-    desk.reject([item], ADA, reason="wrong")
+    decisions = Decisions(
+        city.store, city.writer, city.review, schema=Schema.empty, shapes_version=lambda: "test"
+    )
+    decisions.reject([item], ADA, reason="wrong")
     city.remove("six")
     city.remove("five")
     city.post("six again", [kind("x"), said("x", "capacity", "6")])
@@ -140,12 +142,12 @@ def test_a_person_s_no_outlives_the_text_but_not_its_words(city: City):
     assert city.review.get(item).support.quote is None
 
 
-def test_a_removed_document_tells_who_removed_it(city: City):
+def test_a_removed_document_names_who_removed_it(city: City):
     city.post("text", [kind("x")])
     city.documents.remove(Document("text").iri, ADA, reason="asked to")
-    with pytest.raises(DocumentRemoved) as told:
+    with pytest.raises(DocumentRemoved) as raised:
         city.documents.get(Document("text").iri)
-    assert (told.value.by, told.value.reason) == ("Ada", "asked to")
+    assert (raised.value.by, raised.value.reason) == ("Ada", "asked to")
     assert not any(
         isinstance(quad.object, Literal) and quad.object.value == "text"
         for quad in city.store.match_quads(None, None, None, None)

@@ -34,7 +34,7 @@ def merging(city: City, obstacle=lambda one, other: None) -> Merging:
 
 
 def everything(city: City) -> set[str]:
-    """All quads but those that tell of merges and splits, and the revision."""
+    """All quads but those about merges and splits, and the revision."""
     return {
         str(quad)
         for quad in city.store.match_quads(None, None, None, None)
@@ -60,12 +60,12 @@ def test_a_split_restores_exactly_what_a_merge_changed(
         city.post(text, TEXTS[text])
     before = everything(city)
     try:
-        told = merging(city).merge(A, B, ADA, drop_conflicts=True)
+        merged = merging(city).merge(A, B, ADA, drop_conflicts=True)
     except EntityUnknown:
         return
-    assert told.merge is not None
+    assert merged.merge is not None
     assert not [t for t in about(city, B) if "likes" not in t and "near" not in t]
-    merging(city).split(told.merge, ADA)
+    merging(city).split(merged.merge, ADA)
     assert everything(city) == before
 
 
@@ -77,8 +77,8 @@ def city(tmp_path: Path) -> City:
 def test_the_kept_entity_has_the_statements_origins_evidence_and_names_of_both(city: City):
     city.state([kind("a"), Triple(A, RDFS.label, Literal("A"))])
     city.post("b", [kind("b"), Triple(B, RDFS.label, Literal("B")), said("b", "opened", "1900")])
-    told = merging(city).merge(A, B, ADA, reason="one house")
-    assert told.statements == 3
+    reported = merging(city).merge(A, B, ADA, reason="one house")
+    assert reported.statements == 3
     assert about(city, B) == set()
     assert about(city, A) == {
         str(kind("a")),
@@ -99,24 +99,24 @@ def test_what_does_not_fit_is_refused_or_left_out_on_demand(city: City):
     city.post("a", [kind("a"), said("a", "capacity", "5")])
     city.post("b", [kind("b"), said("b", "capacity", "6"), said("b", "opened", "1900")])
     before = everything(city)
-    told = merging(city).merge(A, B, ADA)
-    assert told.merge is None
-    assert [one.statement.triple for one in told.rejected] == [said("a", "capacity", "6")]
+    merged = merging(city).merge(A, B, ADA)
+    assert merged.merge is None
+    assert [one.statement.triple for one in merged.rejected] == [said("a", "capacity", "6")]
     assert everything(city) == before
-    told = merging(city).merge(A, B, ADA, drop_conflicts=True)
-    assert told.dropped == (said("a", "capacity", "6"),)
-    assert told.merge is not None
-    merging(city).split(told.merge, ADA)
+    merged = merging(city).merge(A, B, ADA, drop_conflicts=True)
+    assert merged.dropped == (said("a", "capacity", "6"),)
+    assert merged.merge is not None
+    merging(city).split(merged.merge, ADA)
     assert everything(city) == before
 
 
 def test_relations_follow_the_geometry_both_ways(city: City):
     city.state([*placed("c", SQUARE), kind("a"), kind("b"), *placed("b", "POINT (1 1)")])
-    told = merging(city).merge(A, B, ADA)
+    merged = merging(city).merge(A, B, ADA)
     assert any(city.store.match_quads(A, None, ex("c"), DERIVED))
     assert not any(city.store.match_quads(B, None, ex("c"), DERIVED))
-    assert told.merge is not None
-    merging(city).split(told.merge, ADA)
+    assert merged.merge is not None
+    merging(city).split(merged.merge, ADA)
     assert any(city.store.match_quads(B, None, ex("c"), DERIVED))
     assert not any(city.store.match_quads(A, None, ex("c"), DERIVED))
 
@@ -133,20 +133,20 @@ def test_a_statement_whose_text_was_removed_does_not_come_back(city: City):
     city.post("a", [kind("a")])
     city.post("b", [kind("b"), said("b", "opened", "1900")])
     city.post("b too", [kind("b")])
-    told = merging(city).merge(A, B, ADA)
+    merged = merging(city).merge(A, B, ADA)
     city.remove("b")
-    assert told.merge is not None
-    merging(city).split(told.merge, ADA)
+    assert merged.merge is not None
+    merging(city).split(merged.merge, ADA)
     assert about(city, B) == {str(kind("b"))}
 
 
 def test_what_a_later_text_says_of_the_kept_entity_stays_with_it(city: City):
     city.post("a", [kind("a")])
     city.post("b", [kind("b"), said("b", "opened", "1900")])
-    told = merging(city).merge(A, B, ADA)
+    merged = merging(city).merge(A, B, ADA)
     city.post("later", [kind("a"), said("a", "opened", "1900")])
-    assert told.merge is not None
-    merging(city).split(told.merge, ADA)
+    assert merged.merge is not None
+    merging(city).split(merged.merge, ADA)
     assert about(city, A) == {str(kind("a")), str(said("a", "opened", "1900"))}
     assert about(city, B) == {str(kind("b")), str(said("b", "opened", "1900"))}
 

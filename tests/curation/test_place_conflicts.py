@@ -115,7 +115,7 @@ def test_the_setting_decides_unless_the_property_says_otherwise(schema: Schema):
         assert check.severity(NamedNode(EX + "besides")) == SH.Warning
 
 
-def test_the_message_tells_both_sides(schema: Schema):
+def test_the_message_names_both_sides(schema: Schema):
     check = PlaceConflicts(schema)
     found = triple("far", "liesIn", "square")
     finding = check.look(found, geometries)

@@ -3,13 +3,25 @@
 from collections.abc import Iterable
 
 import pytest
-from pyoxigraph import Literal, Quad, Triple
+from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from curation.term_rewriting import TermRewriting
 from sparql.inference.materialized import Inferences
 from sparql.model.change import Change, Origin, Statement
 from sparql.model.tolerances import Tolerances
-from sparql.model.vocabulary import DEFAULT, EXTRACTED, GEO, INFERRED, OWL, RDF, RDFS, Namespace
+from sparql.model.vocabulary import (
+    DEFAULT,
+    EXTRACTED,
+    GEO,
+    INFERRED,
+    OWL,
+    RDF,
+    RDFS,
+    REVIEW,
+    SH,
+    UKG,
+    Namespace,
+)
 from sparql.provenance.term_rewrites import RewriteRecords, TermPair
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
@@ -73,6 +85,47 @@ def test_what_follows_is_as_if_the_statements_had_always_used_the_new_terms(
         quad for quad in first if _of_clients(quad)
     }
     assert RewriteRecords(store).returning("1") == ()
+
+
+@pytest.mark.parametrize("triple", [Triple(EX.a, EX.old, EX.b), Triple(EX.a, RDF.type, EX.Old)])
+def test_an_exception_made_after_a_rewrite_is_about_the_old_term_when_that_is_taken_back(
+    triple: Triple,
+) -> None:
+    store = EmbeddedStore()
+    writer = Writer(store)
+    writer.start()
+    writer.commit(Change(statements([triple])))
+    writer.replace_ontology(BEFORE)
+    rewriting = TermRewriting(store)
+    writer.replace_ontology(AFTER, substitute=lambda: rewriting.substitution(PAIRS, (), "1", "2"))
+    writer.write_system(item(triple, EX.new, EX.New))
+    assert not item(triple, EX.old, EX.Old) <= held_quads(store)
+    back = RewriteRecords(store).returning("1")
+    undoing = TermRewriting(store)
+    writer.replace_ontology(BEFORE, substitute=lambda: undoing.substitution((), back, "2", "1"))
+    assert item(triple, EX.old, EX.Old) <= held_quads(store)
+    assert not (item(triple, EX.new, EX.New) - item(triple, EX.old, EX.Old)) & held_quads(store)
+
+
+def held_quads(store: EmbeddedStore) -> set[Quad]:
+    return set(store.match_quads(None, None, None, REVIEW))
+
+
+def item(triple: Triple, property_: NamedNode, class_: NamedNode) -> set[Quad]:
+    """An exception to a rule about a statement with one of these terms instead."""
+    is_class = triple.predicate == RDF.type
+    about = Triple(triple.subject, triple.predicate, class_) if is_class else None
+    about = about or Triple(triple.subject, property_, triple.object)
+    facts = [
+        (EX.item, RDF.reifies, about),
+        (EX.item, UKG.subject, about.subject),
+        (EX.item, UKG.predicate, about.predicate),
+        (EX.item, UKG.object, about.object),
+        (EX.item, UKG.violation, EX.result),
+        (EX.result, SH.resultPath, Literal(about.predicate.value)),
+        (EX.result, SH.value, about.object),
+    ]
+    return {Quad(*fact, REVIEW) for fact in facts}
 
 
 def test_relations_of_geometries_follow_a_renamed_class() -> None:

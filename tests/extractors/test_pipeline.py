@@ -64,7 +64,7 @@ async def test_the_columbia_sentence_gives_its_statements_with_exact_spans(schem
     assert extraction.prompt_version.startswith("extract-full@")
 
 
-async def test_entities_are_told_apart_into_known_and_new(schema: Schema) -> None:
+async def test_entities_are_separated_into_known_and_new(schema: Schema) -> None:
     extraction = await extract(schema, COLUMBIA, *COLUMBIA_TRIPLES)
     assert [(e.label, e.new, e.classes) for e in extraction.entities] == [
         ("Columbia University", True, (urban("University"),)),
@@ -95,7 +95,7 @@ async def test_the_model_is_held_to_the_relations_that_it_is_shown(schema: Schem
     assert temperature == 0.0
 
 
-async def test_a_large_model_is_told_the_definitions(schema: Schema) -> None:
+async def test_a_large_model_receives_the_definitions(schema: Schema) -> None:
     model = ScriptedModel(reply([]), profile="full")
     extraction = await pipeline(schema, model).extract(COLUMBIA)
     assert "- located in (" in model.asked[0][0][1].content

@@ -1,4 +1,4 @@
-"""A broken ontology file is told by file and line, with what to do about it."""
+"""A broken ontology file is reported by file and line, with what to do about it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_syntax_error_names_file_and_line_and_shows_it(tmp_path: Path) -> None
     assert f"{file}:{caught.value.line}:" in str(caught.value)
 
 
-def test_an_undeclared_prefix_is_named_with_its_mend(tmp_path: Path) -> None:
+def test_an_undeclared_prefix_is_named_with_its_fix(tmp_path: Path) -> None:
     (tmp_path / "broken.ttl").write_text(OWL + "ex:Park a owl:Class ; skos:altLabel 'x' .\n")
     with pytest.raises(OntologySyntaxError, match="@prefix"):
         Schema.load(tmp_path)

@@ -1,7 +1,5 @@
 """A day of an ontology engineer, with the server, the command line and a tool that reads RDF/XML."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.prepared_processes import urbankg
 from tests.support.running_server import RunningServer
 from tests.support.waiting import wait_until
 from tests.support.workshop import CITY, PREFIX, RULES, SHORT, folders
@@ -16,12 +15,6 @@ from tests.support.workshop import CITY, PREFIX, RULES, SHORT, folders
 TURTLE = {"content-type": "text/turtle"}
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 SQUARE = ':Square a owl:Class ; rdfs:label "square"@en ; skos:definition "Open." ; rdfs:subClassOf :Place .\n'
-
-
-def urbankg(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "server", *arguments], capture_output=True, text=True, check=False
-    )
 
 
 def until(holds: Callable[[], bool]) -> None:
@@ -101,6 +94,24 @@ def test_a_day_of_an_ontology_engineer(tmp_path: Path) -> None:
         assert flagged["accepted"] is True
         assert ask("ASK { :a :name 'Riverside' }")
 
+        # A property is renamed together with its statements and their items, and taken back with them.
+        earlier = {"ontology": {"city.ttl": CITY + SQUARE}, "shapes": {"rules.ttl": RULES + SHORT}}
+        renamed = {
+            kind: {file: text.replace(":name", ":title") for file, text in files.items()}
+            for kind, files in earlier.items()
+        }
+        asked = {**renamed, "rewrites": {city + "name": city + "title"}}
+        tried = client.post("/rules", params={"rewrite": "true", "dry-run": "true"}, json=asked)
+        assert [one["statements"] for one in tried.json()["impact"]["rewrites"]] == [1], tried.text
+        assert ask("ASK { :a :name 'Riverside' }")
+        done = client.post("/rules", params={"rewrite": "true"}, json=asked)
+        assert done.json()["rewritten"] == 1, done.text
+        assert ask("ASK { :a :title 'Riverside' FILTER NOT EXISTS { :a :name ?name } }")
+        assert [one["statement"]["predicate"] for one in items()] == [city + "title"]
+        assert client.post("/rules", json=earlier).json()["rewritten"] == 1
+        assert ask("ASK { :a :name 'Riverside' FILTER NOT EXISTS { :a :title ?title } }")
+        assert [one["statement"]["predicate"] for one in items()] == [city + "name"]
+
         # A slip on the disk harms nobody.
         (tmp_path / "shapes" / "rules.ttl").write_text("broken")
         until(lambda: rules()["problem"] is not None)
@@ -114,5 +125,6 @@ def test_a_day_of_an_ontology_engineer(tmp_path: Path) -> None:
         until(lambda: items() == [] or not any("short" in str(item["violations"]) for item in items()))
         assert rules()["problem"] is None
         kept = tmp_path / "data" / "rules" / "shapes"
-        assert {(kept / one["version"] / "rules.ttl").read_text() for one in rules()["history"]
-                if one["kind"] == "shapes"} == {RULES, RULES + SHORT}  # fmt: skip
+        versions = [one["version"] for one in rules()["history"] if one["kind"] == "shapes"]
+        expected = {RULES, RULES + SHORT, renamed["shapes"]["rules.ttl"]}
+        assert {(kept / one / "rules.ttl").read_text() for one in versions} == expected

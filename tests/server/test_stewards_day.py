@@ -1,4 +1,4 @@
-"""A day of a data steward, as `docs/stewards.md` tells it: three hundred refusals, worked off by cause."""
+"""A day of a data steward, as in `docs/stewards.md`: three hundred refusals, worked off by cause."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""A model that answers each text by what the text says, fails where it is told to, and waits for a signal."""
+"""A model that answers each text by what the text says, fails where it is set to, and waits for a signal."""
 
 import asyncio
 from collections import Counter

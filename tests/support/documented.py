@@ -1,4 +1,4 @@
-"""The code in the documents: blocks with their language, and files that a page tells its reader to make."""
+"""The code in the documents: blocks with their language, and files that a page asks its reader to make."""
 
 from __future__ import annotations
 

@@ -9,13 +9,20 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 import httpx
+
+from tests.support.prepared_processes import PreparedProcess
+
+PROGRAM = ("-m", "server")
 
 
 class RunningServer:
     """`urbankg serve --data FOLDER --port 0` as a process; `url` is where it listens."""
+
+    prepared: ClassVar = False
+    """Whether processes are forked from one that has imported the modules: in tests, not in benchmarks."""
 
     def __init__(
         self,
@@ -23,16 +30,21 @@ class RunningServer:
         *flags: str,
         model_url: str | None = None,
         log: Path | None = None,
-        program: Sequence[str] = ("-m", "server"),
+        program: Sequence[str] = (),
     ) -> None:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("URBANKG_")}
         if model_url is not None:
             environment["URBANKG_MODEL_URL"] = model_url
         self.data = data
         self.log = log or data.with_suffix(".log")
-        command = [sys.executable, *program, "serve", "--data", str(data), "--port", "0", *flags]
+        arguments = ["serve", "--data", str(data), "--port", "0", *flags]
+        self.process: subprocess.Popen[bytes] | PreparedProcess
         with self.log.open("a") as out:
-            self.process = subprocess.Popen(command, stdout=out, stderr=out, env=environment)
+            if self.prepared and not program:
+                self.process = PreparedProcess(arguments, stdout=out, stderr=out, env=environment)
+            else:
+                command = [sys.executable, *(program or PROGRAM), *arguments]
+                self.process = subprocess.Popen(command, stdout=out, stderr=out, env=environment)
         self.url = self._wait()
 
     def _wait(self) -> str:

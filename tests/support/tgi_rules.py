@@ -43,8 +43,8 @@ def tgi_refusal(raw: bytes, content_type: str) -> Refusal | dict[str, Any]:
         return Refusal(422, _PARSE + wrong)
     shape = body.get("response_format")
     if shape is not None and body.get("tools") is not None:
-        told = "Tool error: Grammar and tools are mutually exclusive"
-        return Refusal(422, {"error": told, "error_type": "tool_error"})
+        message = "Tool error: Grammar and tools are mutually exclusive"
+        return Refusal(422, {"error": message, "error_type": "tool_error"})
     wrong = _validated(body) or (_grammar(shape) if shape is not None else None)
     if wrong is not None:
         return Refusal(422, {"error": f"Input validation error: {wrong}", "error_type": "validation"})
@@ -122,22 +122,22 @@ def relative_refusal(raw: bytes, kind: str, models: tuple[str, ...]) -> Refusal 
         return Refusal(400, _openai_error("messages: field required", 400, "BadRequestError"))
     words = sum(len(str(message.get("content", "")).split()) for message in body["messages"])
     if words > MAX_TOTAL_TOKENS:
-        told = f"This model's maximum context length is {MAX_TOTAL_TOKENS} tokens; you sent {words}."
-        return Refusal(400, _openai_error(told, 400, "BadRequestError"))
+        reported = f"This model's maximum context length is {MAX_TOTAL_TOKENS} tokens; you sent {words}."
+        return Refusal(400, _openai_error(reported, 400, "BadRequestError"))
     if kind in ("vllm", "openai") and body.get("model") not in models:
-        told = f"The model `{body.get('model')}` does not exist."
-        return Refusal(404, _openai_error(told, 404, "NotFoundError"))
+        reported = f"The model `{body.get('model')}` does not exist."
+        return Refusal(404, _openai_error(reported, 404, "NotFoundError"))
     shape = body.get("response_format")
     if shape is None:
         return body
     if kind == "openai":
         return _openai_refusal(shape) or body
     if kind == "schemaless":
-        told = "response_format is not supported by this model"
-        return Refusal(400, _openai_error(told, 400, "invalid_request_error"))
+        reported = "response_format is not supported by this model"
+        return Refusal(400, _openai_error(reported, 400, "invalid_request_error"))
     if kind == "picky" and set(shape) - {"type", "json_schema"}:
-        told = "Extra inputs are not permitted: response_format.value"
-        return Refusal(422, _openai_error(told, 422, "invalid_request_error"))
+        reported = "Extra inputs are not permitted: response_format.value"
+        return Refusal(422, _openai_error(reported, 422, "invalid_request_error"))
     if shape.get("type") == "json_schema" and "schema" not in (shape.get("json_schema") or {}):
         return Refusal(400, _openai_error("json_schema: field required", 400, "BadRequestError"))
     return body
@@ -147,12 +147,12 @@ def _openai_refusal(shape: dict[str, Any]) -> Refusal | None:
     """OpenAI takes no key it does not know, and strict schemas only in its strict form."""
     unknown = sorted(set(shape) - {"type", "json_schema"})
     if unknown:
-        told = f"Unknown parameter: 'response_format.{unknown[0]}'."
-        return Refusal(400, _openai_error(told, 400, "invalid_request_error"))
+        message = f"Unknown parameter: 'response_format.{unknown[0]}'."
+        return Refusal(400, _openai_error(message, 400, "invalid_request_error"))
     named = shape["json_schema"]
     if named.get("strict") and not _is_strict(named["schema"]):
-        told = "Invalid schema for response_format: 'additionalProperties' is required to be false"
-        return Refusal(400, _openai_error(told, 400, "invalid_request_error"))
+        message = "Invalid schema for response_format: 'additionalProperties' is required to be false"
+        return Refusal(400, _openai_error(message, 400, "invalid_request_error"))
     return None
 
 

@@ -140,8 +140,8 @@ class StandIn:
     async def _chat(self, request: Request) -> Response:
         self.headers.append(dict(request.headers))
         if self.api_key and request.headers.get("authorization") != f"Bearer {self.api_key}":
-            told = f"Unauthorized: Incorrect key {request.headers.get('authorization')}"
-            return JSONResponse({"error": told, "error_type": "unauthorized"}, status_code=401)
+            message = f"Unauthorized: Incorrect key {request.headers.get('authorization')}"
+            return JSONResponse({"error": message, "error_type": "unauthorized"}, status_code=401)
         raw = await request.body()
         if self.kind == "tgi":
             body = tgi_refusal(raw, request.headers.get("content-type", ""))
@@ -154,9 +154,9 @@ class StandIn:
         noted = self._note(body)
         trouble = self.troubles.pop(0) if noted and self.troubles else ""
         if trouble in TROUBLES:
-            status, told = TROUBLES[trouble]
+            status, message = TROUBLES[trouble]
             headers = {"retry-after": self.retry_after} if self.retry_after else {}
-            return JSONResponse(told, status_code=status, headers=headers)
+            return JSONResponse(message, status_code=status, headers=headers)
         if trouble == "web page":
             return Response("<html><body>It works!</body></html>", media_type="text/html")
         if trouble == "error inside 200":

@@ -185,7 +185,7 @@ class StatusScreen extends Screen {
       row("statements", verdicts),
       row("model", usage.calls ? `${(usage.model_seconds / usage.calls).toFixed(1)} s a call, ${(usage.completion_tokens / Math.max(0.001, usage.model_seconds)).toFixed(0)} tokens a second` : "not called yet"),
       row("tokens", `${tokens.toLocaleString("en")}${usage.cost === null || usage.cost === undefined ? ", cost not known" : `, cost ${usage.cost}`}`),
-      row("store", `${megabytes(measures.sum("urbankg_store_bytes"))} on disk, log of changes ${megabytes(measures.sum("urbankg_change_log_bytes"))}`),
+      row("on disk", `graph ${megabytes(measures.sum("urbankg_store_bytes"))}, log of changes ${megabytes(measures.sum("urbankg_change_log_bytes"))}`),
       row("indexes", `${counted(measures.sum("urbankg_names"), "name")}, ${counted(measures.sum("urbankg_geometries"), "geometry", "geometries")}`),
       row("queries", measures.sum("urbankg_queries_total").toLocaleString("en")),
       row("version", `${this.health["version"] ?? ""}`),

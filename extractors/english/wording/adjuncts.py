@@ -17,7 +17,7 @@ __all__ = ["after_adjuncts"]
 _LEADS: Final = frozenset("in on at as for around during between from near".split())  # noqa: SIM905
 _ENDS: Final = AUXILIARIES | frozenset(
     """by which who that whose while where when it he she they and but or to after before designs design plans
-    drawings""".split()  # noqa: SIM905
+    drawings run led owned held made sold bought""".split()  # noqa: SIM905
 )
 _IN_PERIOD: Final = frozenset({"and", "to"})
 _FINAL: Final = frozenset("by to as after for in and".split())  # noqa: SIM905

@@ -31,7 +31,7 @@ class Clause:
 class Governor:
     """The words that say the relation, at `units[first:last]`. `converse`: the object is their subject.
 
-    `subject`: the unit of which they say it, where the construction itself tells.
+    `subject`: the unit of which they say it, where the construction itself says so.
     """
 
     first: int

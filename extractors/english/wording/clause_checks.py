@@ -17,6 +17,8 @@ __all__ = [
     "is_compound",
     "is_half",
     "is_one_of_two",
+    "is_owner",
+    "is_part_of_words",
     "is_region",
     "name_before",
     "noun_before",
@@ -71,6 +73,13 @@ def is_region(clause: Clause, found: Governor) -> bool:
     fronted = all(unit.kind is Kind.MARK for unit in clause.units[: found.first])
     closed = clause.units[clause.value + 3 : clause.value + 4]
     apart = not fronted or any(unit.text == "," for unit in closed)
+    if clause.others and min(clause.others) > clause.value and apart and found.first < clause.value:
+        between = clause.units[clause.value + 1 : min(clause.others)]
+        plain = all(unit.kind is Kind.NAME or unit.text not in AUXILIARIES for unit in between)
+        verb = len(between) > 1 and between[0].text == "and" and between[1].kind is Kind.WORD
+        verb = verb and between[1].text not in _NOT_NOUNS
+        if plain and (verb or any(unit.text == "of" for unit in between)):
+            return True  # "in the Ash section of Norton", "spans the Wye and connects Norton"
     return apart and clause.others == {clause.value + 2} and behind[0].text == ","
 
 
@@ -120,6 +129,7 @@ def name_before(clause: Clause, found: Governor) -> Unit | None:
         at -= 1
     alias = term.kind is not PropertyKind.OBJECT and group_of(term) is Group.NAMES
     noun = clause.phrases.is_kind(units[found.first]) and not units[found.first].text.endswith("ed")
+    noun = noun or (at > 0 and units[at - 1].text == "as" and units[found.first].text in PREPOSITIONS)
     apart = at == found.first - 2 and not is_complement(units, at)
     return units[at] if at >= 0 and ((alias and apart) or noun) and units[at].kind is Kind.NAME else None
 
@@ -131,6 +141,20 @@ def is_compound(units: Sequence[Unit], at: int) -> bool:
         for n in (at - 1, at + 1)
         if n > 0 and n + 1 < len(units)
     )
+
+
+def is_owner(clause: Clause, found: Governor) -> bool:
+    """Whether an object has "'s" behind it: "designed by Norton's Ada Stone"; after "in" a place may."""
+    after = clause.value + 1
+    owns = after < len(clause.units) and clause.units[after].text == "'s"
+    return owns and found.first < clause.value and not clause.phrases.has(clause.term.iri, "in")
+
+
+def is_part_of_words(clause: Clause) -> bool:
+    """Whether a value is one end of a dash, or an alias that describes: "built as a War factory"."""
+    units, at = clause.units, clause.value
+    described = at > 0 and units[at - 1].text in ("a", "an") and clause.term.kind is not PropertyKind.OBJECT
+    return described or is_compound(units, at)
 
 
 def is_one_of_two(units: Sequence[Unit], at: int) -> bool:

@@ -23,7 +23,7 @@ _IS_A = re.compile(r"\s+(?:is|was)\s+(?:an?|the|one)\b")
 
 
 class KindLook:
-    """Looks again at the kinds of names of one text; `is_english` tells whether a sentence is."""
+    """Looks again at the kinds of names of one text; `is_english` says whether a sentence is."""
 
     def __init__(
         self,

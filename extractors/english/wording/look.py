@@ -21,6 +21,8 @@ from extractors.english.wording.clause_checks import (
     is_compound,
     is_half,
     is_one_of_two,
+    is_owner,
+    is_part_of_words,
     is_region,
     name_before,
     noun_before,
@@ -176,9 +178,8 @@ class Wording:
         )
         if other is None:
             return False
-        words = _words(self._text, value)
         return any(
-            self._says(sentence, other, words, span, "") is None
+            self._says(sentence, other, _words(self._text, value), span, "") is None
             for span in self._text.occurrences(subject, sentence)
         )
 
@@ -213,10 +214,16 @@ class Wording:
         occurrences = self._phrases.occurrences(units, group, extra)
         clause = Clause(units, at, others, occurrences, term, self._phrases)
         found = governor(clause, group)
-        if group is Group.NAMES and (is_compound(units, at) or self._phrases.is_other(units, at)):
+        if group is Group.NAMES and (is_part_of_words(clause) or self._phrases.is_other(units, at)):
             return f'"{_text(text, units[at])}" is a part of a longer name, or describes another thing.'
-        if found is not None and self._owns(clause, found):
+        if found is not None and is_owner(clause, found):
             return f'"{_text(text, units[at])}" owns what follows it, or is a part of its name.'
+        if (
+            group is Group.NAMES
+            and term.kind is not PropertyKind.OBJECT
+            and units[at - 1].text in ("a", "an")
+        ):
+            return f'"{_text(text, units[at])}" describes a thing and is no name.'
         if found is not None and is_half(clause, found):
             return f'"{_text(text, units[at])}" may be a part of a longer name with "and".'
         if found is None:
@@ -260,14 +267,14 @@ class Wording:
             return f'The text says "{term.label}" of {said}, not of "{subject}".'
         if (whole := complemented(units, found.first, clause.others)) is not None:
             return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
+        if group is Group.NAMES and is_region(clause, found):
+            return f'The text has "{subject}" as the region of "{_text(text, units[clause.value])}".'
         about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))
         if isinstance(about, Description):
             of_it = units[found.last - 1].text == "by" or group is Group.NUMBERS or about.inner
             return self._misdescribed(about, term, subject, of_it=of_it)
         if about is not None and not self._is(about, subject):
             return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
-        if group is Group.NAMES and is_region(clause, found):
-            return f'The text has "{subject}" as the region of "{_text(text, units[clause.value])}".'
         if about is None and is_behind(clause, found):
             return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
         if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:
@@ -299,12 +306,6 @@ class Wording:
         if after is not None and not any(self._is(unit, subject) for unit in after):
             return f'The text says "{term.label}" of another thing, not of "{subject}".'
         return None
-
-    def _owns(self, clause: Clause, found: Governor) -> bool:
-        """Whether an object has "'s" behind it: "designed by Norton's Ada Stone"; after "in" a place may."""
-        after = clause.value + 1
-        owns = after < len(clause.units) and clause.units[after].text == "'s"
-        return owns and found.first < clause.value and not self._phrases.has(clause.term.iri, "in")
 
     def _beside(self, clause: Clause, found: Governor, subject: str) -> Unit | None:
         """The other name that a lone preposition follows, in a sentence that has neither subject nor "it"."""

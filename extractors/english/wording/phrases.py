@@ -277,6 +277,9 @@ def _match(
         return None
     if label.passive and not (at and units[at - 1].text in AUXILIARIES | _FORMERLY):
         return None  # "commonly called"
+    agent = units[at].text.endswith(("er", "ers", "ment", "ments"))
+    if label.words[0].endswith("ed") and agent:
+        return None  # the first settlers settled nothing yet
     led = len(label.words) > 1 and label.words[0].endswith("ed")
     if led and not units[at].text.endswith(("ed", "en", "t")):
         return None  # "the name for" is no "named for"

@@ -333,7 +333,7 @@ def _is_aside(units: Sequence[Unit], at: int, start: int) -> bool:
 
 
 def _first_noun(units: Sequence[Unit], first: int, last: int) -> str:
-    """The words of a description before its verb, which the words of the clause do not tell apart: all."""
+    """The words of a description before its verb, which the words of the clause do not separate: all."""
     return " ".join(unit.text for unit in units[first : last + 1])
 
 

@@ -181,7 +181,7 @@ def load_through_gate(
     revision: int | None = None
     examples: list[str] = []
     features = files.features(partial=partial)
-    done = told_of = remarks = 0
+    done = reported = remarks = 0
     while batch := _next_batch(features, done):
         statements = tuple(Statement(triple) for feature in batch for triple in feature.triples)
         outdated = outdated_geometry(known, (one.triple for one in statements))
@@ -199,8 +199,8 @@ def load_through_gate(
                 f"The {done} features before its batch of {len(batch)} are loaded; {_LEAVE_OUT}"
             )
         done += len(batch)
-        on_features(files.read - told_of)
-        told_of = files.read
+        on_features(files.read - reported)
+        reported = files.read
         accepted += len(verdict.accepted)
         refused_count += len(verdict.rejected)
         derived += len(verdict.derived.additions)
@@ -210,7 +210,7 @@ def load_through_gate(
         remarks += len(notable)
         room = max(0, FIRST - len(examples))
         examples += [f"{_place(batch, one)}: {describe([one])}" for one in notable[:room]]
-    on_features(files.read - told_of)
+    on_features(files.read - reported)
     lines = "\n".join([*first_of(files.notes, files.left_out), *first_of(examples, remarks)])
     return LoadResult(files.name, accepted, refused_count, derived, revision, lines, left_out=files.left_out)
 

@@ -15,6 +15,7 @@ from server.http.description import feature_answers as features
 from server.http.description import gap_answers as gaps
 from server.http.description import graph_answers as graph
 from server.http.description import monitoring_answers as monitoring
+from server.http.description import rules_answers as rules
 from server.http.description import text_answers as text
 from server.http.description.parts import Answer, FeatureCollection
 
@@ -133,23 +134,21 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("post", "/loads"): _answers("load_files", graph.LoadsAnswer),
     ("post", "/optimize"): _answers("optimize", graph.Revision),
     ("get", "/dump"): Operation("get_dump"),
-    ("get", "/rules"): _answers("get_rules", curation.RulesAnswer),
+    ("get", "/rules"): _answers("get_rules", rules.RulesAnswer),
     ("get", "/rules/{kind}/{version}/{file}"): Operation("get_earlier_rules_file"),
-    ("get", "/rules/examples"): _answers("get_examples", curation.ShapeExamples),
+    ("get", "/rules/examples"): _answers("get_examples", rules.ShapeExamples),
     ("get", "/shapes"): Operation("get_shapes"),
-    ("post", "/rules"): _answers("post_rules", curation.RulesEdit),
-    ("post", "/check"): _answers("check_rules", curation.CheckAnswer),
-    ("post", "/impact"): _answers("get_impact", curation.RulesEdit),
+    ("post", "/rules"): _answers("post_rules", rules.RulesEdit),
+    ("post", "/check"): _answers("check_rules", rules.CheckAnswer),
+    ("post", "/impact"): _answers("get_impact", rules.RulesEdit),
     ("get", "/ontologies/{file}"): Operation("get_ontology_file"),
     ("put", "/ontologies/{file}"): Operation(
-        "put_ontology_file", {"200": curation.RulesEdit, "201": curation.RulesEdit}
+        "put_ontology_file", {"200": rules.RulesEdit, "201": rules.RulesEdit}
     ),
-    ("delete", "/ontologies/{file}"): _answers("delete_ontology_file", curation.RulesEdit),
+    ("delete", "/ontologies/{file}"): _answers("delete_ontology_file", rules.RulesEdit),
     ("get", "/shapes/{file}"): Operation("get_shapes_file"),
-    ("put", "/shapes/{file}"): Operation(
-        "put_shapes_file", {"200": curation.RulesEdit, "201": curation.RulesEdit}
-    ),
-    ("delete", "/shapes/{file}"): _answers("delete_shapes_file", curation.RulesEdit),
+    ("put", "/shapes/{file}"): Operation("put_shapes_file", {"200": rules.RulesEdit, "201": rules.RulesEdit}),
+    ("delete", "/shapes/{file}"): _answers("delete_shapes_file", rules.RulesEdit),
 }
 
 TAGS: Final = {

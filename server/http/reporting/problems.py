@@ -122,8 +122,8 @@ class ProblemMap:
         app.state.problems = self
         for error in self._problems:
             app.add_exception_handler(error, answer)
-        app.add_exception_handler(HTTPException, _tell_http)
-        app.add_exception_handler(RequestValidationError, _tell_validation)
+        app.add_exception_handler(HTTPException, _http_problem)
+        app.add_exception_handler(RequestValidationError, _validation_problem)
         app.add_exception_handler(Exception, answer)
 
 
@@ -255,7 +255,7 @@ def _place(error: sparql.SyntaxProblem) -> Mapping[str, Any]:
     return {} if error.line is None else {"line": error.line, "column": error.column}
 
 
-async def _tell_http(request: Request, error: Exception) -> Response:
+async def _http_problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     phrase = HTTPStatus(error.status_code).phrase
     detail = (
@@ -266,7 +266,7 @@ async def _tell_http(request: Request, error: Exception) -> Response:
     )
 
 
-async def _tell_validation(request: Request, error: Exception) -> Response:
+async def _validation_problem(request: Request, error: Exception) -> Response:
     from fastapi.exceptions import RequestValidationError
 
     assert isinstance(error, RequestValidationError)

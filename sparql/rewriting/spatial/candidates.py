@@ -89,7 +89,7 @@ def _holds(
     constant_left: bool,
 ) -> NDArray[numpy.bool_]:
     """Which of some geometries an exact filter is true of, the other side being `constant`."""
-    if not filter_.tells_of_points(constant_left=constant_left):
+    if not filter_.covers_points(constant_left=constant_left):
         # Whatever it is, it is not true of what does not even meet, which is several times faster to check.
         meeting = replace(filter_, function="sfIntersects", patterns=())
         holds = _holds(meeting, constant, places, state, constant_left=constant_left)

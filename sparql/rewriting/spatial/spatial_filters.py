@@ -130,7 +130,7 @@ class SpatialFilter:
         shapely.prepare(constant)
         return self._true_of(constant, shapes, turned=not constant_left)
 
-    def tells_of_points(self, *, constant_left: bool) -> bool:
+    def covers_points(self, *, constant_left: bool) -> bool:
         """Whether `holds_at` can be asked."""
         return self.function in (_STRAIGHT_POINTS if constant_left else _TURNED_POINTS)
 

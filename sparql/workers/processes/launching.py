@@ -78,9 +78,19 @@ def worker_environment(*libraries: str) -> Mapping[str, str]:
         return {}
     for folder in libraries:
         allocator = Path(folder, _ALLOCATOR)
-        if allocator.is_file():
+        if allocator.is_file() and _can_be_preloaded(allocator):
             return {**_LARGE_PAGES, "LD_PRELOAD": str(allocator)}
     return _LARGE_PAGES
+
+
+def _can_be_preloaded(library: Path) -> bool:
+    """Whether a process starts with the library: slim images lack what it needs in turn (libatomic)."""
+    environment = {**os.environ, "LD_PRELOAD": str(library)}
+    try:
+        done = subprocess.run(["true"], env=environment, stderr=subprocess.DEVNULL, check=False)
+    except OSError:
+        return False
+    return done.returncode == 0
 
 
 @contextmanager

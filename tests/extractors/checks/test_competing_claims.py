@@ -23,8 +23,8 @@ def test_the_relation_whose_words_stand_there_wins_over_a_surer_one(schema: Sche
 
 def test_where_the_words_name_neither_the_surer_one_stays(schema: Schema):
     quote = "The tower rises 63 metres"
-    told = claim(schema, "height", 0.8, quote), claim(schema, "elevation", 0.7, quote)
-    assert left_out(schema, *told) == {"elevation": "height"}
+    claims = claim(schema, "height", 0.8, quote), claim(schema, "elevation", 0.7, quote)
+    assert left_out(schema, *claims) == {"elevation": "height"}
 
 
 def test_two_relations_that_the_words_both_say_stay(schema: Schema):
@@ -36,17 +36,17 @@ def test_two_relations_that_the_words_both_say_stay(schema: Schema):
 
 def test_a_value_that_is_mentioned_twice_carries_two_relations(schema: Schema):
     quote = "sets out from Grant Park and comes back to Grant Park"
-    told = [
+    claims = [
         claim(schema, label, score, quote, mentions=2)
         for label, score in (("starts at", 0.9), ("ends at", 0.8), ("held at", 0.7))
     ]
-    assert left_out(schema, *told) == {"held at": "starts at"}
+    assert left_out(schema, *claims) == {"held at": "starts at"}
 
 
 def test_of_two_relations_that_contradict_each_other_only_one_stays(schema: Schema):
     quote = "The Moss Building replaced the Astor Hotel"
-    told = [claim(schema, "replaces", 0.6, quote, mentions=5), claim(schema, "replaced by", 0.7, quote)]
-    assert left_out(schema, *told) == {"replaced by": "replaces"}
+    claims = [claim(schema, "replaces", 0.6, quote, mentions=5), claim(schema, "replaced by", 0.7, quote)]
+    assert left_out(schema, *claims) == {"replaced by": "replaces"}
 
 
 def test_statements_about_other_ends_are_no_rivals(schema: Schema):

@@ -62,8 +62,8 @@ async def extracted(schema: Schema, text: str, *triples: tuple[str, str, str], *
 
 async def test_a_new_place_gets_its_kind_with_a_doubt_and_where_it_is_mentioned(schema: Schema):
     text = "The Bowery Hall is a museum in Larnford."
-    told = ("Bowery Hall", "is a", "museum"), ("Bowery Hall", "located in", "Larnford")
-    extraction = await extracted(schema, text, *told)
+    stated = ("Bowery Hall", "is a", "museum"), ("Bowery Hall", "located in", "Larnford")
+    extraction = await extracted(schema, text, *stated)
     (kind,) = (c for c in extraction.candidates if c.predicate == RDF_TYPE and not c.reply)
     assert (kind.object, kind.inferred, kind.problems) == (urban("Place"), ("object",), ())
     assert kind.evidence is not None
@@ -71,7 +71,7 @@ async def test_a_new_place_gets_its_kind_with_a_doubt_and_where_it_is_mentioned(
     (doubt,) = kind.warnings
     assert doubt.rule == IMPLIED_KIND
     assert '"located in"' in doubt.message
-    off = await extracted(schema, text, *told, implied_kinds=False)
+    off = await extracted(schema, text, *stated, implied_kinds=False)
     assert all(c.reply for c in off.candidates)
 
 

@@ -1,4 +1,4 @@
-"""The dialog about a pair of places: what the model is asked, what it is told, and when it ends."""
+"""The dialog about a pair of places: what the model is asked, what it receives, and when it ends."""
 
 import json
 from typing import Any
@@ -35,7 +35,9 @@ def completer(*script: Reply | Exception, **settings: Any) -> tuple[Completer, S
     return Completer(model, CompletionSettings(**settings)), model
 
 
-async def test_the_model_is_asked_for_tools_told_their_results_verified_and_asked_for_its_answer() -> None:
+async def test_the_model_is_asked_for_tools_receives_their_results_is_verified_and_asked_for_its_answer() -> (
+    None
+):
     asking, model = completer(
         tools("Point2Polygon", "Distance"), words("The kiosk lies inside."), FAITHFUL, answer("IN", "A")
     )
@@ -128,7 +130,7 @@ def test_the_relations_of_the_examples_are_computed() -> None:
     assert [example.pair.computed for example in worked_examples()] == [RCC5.IN, RCC5.EC, RCC5.DC]
 
 
-async def test_an_answer_that_is_none_is_asked_for_once_more_and_then_told() -> None:
+async def test_an_answer_that_is_none_is_asked_for_once_more_and_then_reported() -> None:
     broken = ModelReplyError("the model's reply is not JSON", "IN")
     asking, model = completer(broken, answer("EQ"), thinking=False, tools=False, rounds=0)
     assert (await asking.complete(PAIR)).relation is RCC5.EQ
@@ -170,7 +172,7 @@ async def test_every_relation_is_read_back_as_it_is_written(relation: RCC5) -> N
 
 def test_a_shape_of_many_vertices_is_drawn_with_few_and_that_is_said() -> None:
     circle = shapely.Point(0, 0).buffer(1, quad_segs=500)
-    told = described(Place("Pond", "water", circle), 12)
-    assert told.startswith("Pond (water) (drawn with ")
-    assert "of its 2001 vertices" in told
-    assert shapely.get_num_coordinates(shapely.from_wkt(told.partition(": ")[2])) <= 12
+    sent = described(Place("Pond", "water", circle), 12)
+    assert sent.startswith("Pond (water) (drawn with ")
+    assert "of its 2001 vertices" in sent
+    assert shapely.get_num_coordinates(shapely.from_wkt(sent.partition(": ")[2])) <= 12

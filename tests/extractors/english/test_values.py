@@ -99,7 +99,7 @@ def test_what_is_no_stretch_of_time_is_unreadable(words: str) -> None:
     assert isinstance(read_value(words, frozenset([EDTF])), Unreadable)
 
 
-def test_a_stretch_that_the_property_does_not_take_is_told_in_iso_8601_2() -> None:
+def test_a_stretch_that_the_property_does_not_take_is_stated_in_iso_8601_2() -> None:
     read = read_value("the 1920s", DATES)
     assert isinstance(read, Unreadable)
     assert "192X" in read.reason
@@ -204,7 +204,7 @@ def test_money_is_never_converted() -> None:
     assert isinstance(read_value("$5", COUNT), Unreadable)
 
 
-def test_a_range_is_told_in_the_propertys_unit() -> None:
+def test_a_range_is_stated_in_the_propertys_unit() -> None:
     read = read_value("from 100 to 200 feet", DECIMAL, NamedNode(QUDT_UNIT + "M"))
     assert isinstance(read, Unreadable)
     assert "30.48 to 60.96 M" in read.reason

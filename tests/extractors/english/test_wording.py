@@ -171,6 +171,24 @@ SAID += [
 ]
 
 NOT_SAID += [
+    (
+        "Elm University is old. Founded in 1754 as Salt College on the grounds of Ash Church, it is large.",
+        ("Elm University", "located in", "Ash Church"),
+    ),
+    ("The tramway spans the Wye and connects Elm Island with Norton.", ("Elm Island", "crosses", "Wye")),
+    ("The Elm plant was built as a Great War factory.", ("Elm plant", "former name", "Great War")),
+    (
+        "The Elm plant was built as a factory run by the Oak Company.",
+        ("Elm plant", "built by", "Oak Company"),
+    ),
+    (
+        "Elm School is old. It is located in the Ash section of the borough of Norton.",
+        ("Norton", "located in", "Ash"),
+    ),
+    (
+        "Elm Road is old. It was in 1655 that the first settlers paid for it.",
+        ("Elm Road", "established", "1655"),
+    ),
     ("Elm Library, commonly called Elm House, is old.", ("Elm Library", "former name", "Elm House")),
     ("Ash Hall stands in the Oak Park neighborhood of Norton.", ("Ash Hall", "part of", "Norton")),
     ("Elm Wheel is a wheel in Weston, Norton, built in 1922.", ("Norton", "completed", "1922")),

@@ -168,7 +168,7 @@ async def test_a_text_beyond_the_context_is_refused(server: Server, model: HttpM
     assert refusal.value.status in (400, 422)
 
 
-async def test_a_wrong_key_is_told_without_it(server: Server) -> None:
+async def test_a_wrong_key_is_reported_without_it(server: Server) -> None:
     model = server.open(api_key="wrong-8842")
     with pytest.raises(ModelRequestRefused, match="API key") as refusal:
         await model.complete(ASK, schema=FACTS, max_tokens=400)

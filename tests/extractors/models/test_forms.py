@@ -74,7 +74,7 @@ async def test_the_form_is_the_fast_way_to_read_with_such_a_model(model: HttpMod
     assert ("Old Mill", "opened", "1921") in {(t.subject, t.relation, t.object) for t in reading.triples}
 
 
-async def test_a_server_that_gives_no_probabilities_is_told_of(server: StandIn, model: HttpModel) -> None:
+async def test_a_server_that_gives_no_probabilities_is_reported(server: StandIn, model: HttpModel) -> None:
     server.writes["opened"] = (0.9, "")
     server.silent_logprobs = True
     with pytest.raises(ModelReplyError, match="probabilities"):

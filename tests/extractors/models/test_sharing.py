@@ -21,7 +21,7 @@ async def settle() -> None:
 
 
 class Callers:
-    """Callers that take a place and keep it until they are told to go."""
+    """Callers that take a place and keep it until they are released."""
 
     def __init__(self, slots: Slots) -> None:
         self.slots = slots
@@ -153,9 +153,9 @@ def test_a_failed_trial_opens_the_circuit_again() -> None:
 
 
 async def test_calls_are_noted_in_the_account_that_is_open_and_in_the_total() -> None:
-    told: list[Call] = []
+    reported: list[Call] = []
     broken = ModelReplyError("cut off", "x", prompt_tokens=30, completion_tokens=20)
-    model = MeteredModel(ScriptedModel(words("a"), broken, ModelTimeout("slow"), words("b")), told.append)
+    model = MeteredModel(ScriptedModel(words("a"), broken, ModelTimeout("slow"), words("b")), reported.append)
     with account() as outer:
         await model.complete([], schema=None, max_tokens=1)
         with account() as inner:
@@ -166,7 +166,7 @@ async def test_calls_are_noted_in_the_account_that_is_open_and_in_the_total() ->
     assert (inner.calls, inner.failed, inner.prompt_tokens, inner.completion_tokens) == (2, 2, 30, 20)
     assert (outer.calls, outer.failed, outer.prompt_tokens, outer.completion_tokens) == (3, 2, 130, 70)
     assert (model.total.calls, model.total.prompt_tokens) == (4, 230)
-    assert [call.outcome for call in told] == [
+    assert [call.outcome for call in reported] == [
         Outcome.ANSWERED,
         Outcome.UNUSABLE,
         Outcome.TIMEOUT,
@@ -198,9 +198,9 @@ def test_money_follows_the_prices() -> None:
     sums = Account(calls=3, retries=1, prompt_tokens=2_000_000, completion_tokens=500_000)
     sums.finish_task(4.0)
     sums.finish_task(6.0)
-    told = sums.json(Prices(0.5, 2.0, "EUR"))
-    assert told["cost"] == {"amount": 2.0, "currency": "EUR"}
-    assert told["per_1000_tasks"] == {
+    reported = sums.json(Prices(0.5, 2.0, "EUR"))
+    assert reported["cost"] == {"amount": 2.0, "currency": "EUR"}
+    assert reported["per_1000_tasks"] == {
         "seconds": 5000.0,
         "prompt_tokens": 1_000_000_000,
         "completion_tokens": 250_000_000,

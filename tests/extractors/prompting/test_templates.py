@@ -29,7 +29,7 @@ def test_a_file_of_the_users_stands_in_for_ours_under_a_version_of_its_own(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("# user\n$knowledge $text\n$oops\n", r"question\.md, line 6: nothing fills \$oops"),
         ("# user\n$text costs $5\n", r"line 5: nothing fills a dollar sign that opens no name.*write \$\$"),
@@ -37,13 +37,15 @@ def test_a_file_of_the_users_stands_in_for_ours_under_a_version_of_its_own(tmp_p
         ("Say something about $text.\n", r"question\.md has no messages"),
     ],
 )
-def test_a_broken_file_is_told_with_its_place_and_placeholder(tmp_path: Path, body: str, told: str) -> None:
+def test_a_broken_file_is_reported_with_its_place_and_placeholder(
+    tmp_path: Path, body: str, message: str
+) -> None:
     (tmp_path / "question.md").write_text("---\nname: question\n---\n" + body)
-    with pytest.raises(PromptError, match=told):
+    with pytest.raises(PromptError, match=message):
         check_prompts(tmp_path)
 
 
-def test_a_file_that_no_prompt_is_named_after_no_folder_and_no_text_are_told(tmp_path: Path) -> None:
+def test_a_file_that_no_prompt_is_named_after_no_folder_and_no_text_are_reported(tmp_path: Path) -> None:
     with pytest.raises(PromptError, match="no folder of prompts"):
         check_prompts(tmp_path / "nowhere")
     (tmp_path / "questions.md").write_text("# user\n$text\n")
@@ -77,7 +79,7 @@ def test_the_shipped_files_are_copied_out_and_what_was_changed_stays(tmp_path: P
     assert load_prompt("update", folder).version == load_prompt("update").version
 
 
-def test_a_broken_example_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_broken_example_is_reported_with_its_line(tmp_path: Path) -> None:
     shipped, _ = load_examples(None)
     assert len(shipped) >= 3
     export_prompts(tmp_path, EXAMPLES)

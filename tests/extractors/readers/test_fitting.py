@@ -65,5 +65,5 @@ async def test_what_cannot_be_is_left_out(said: Words, schema: Schema) -> None:
     assert not await kept(said, schema)
 
 
-def test_a_run_with_it_is_told_from_one_without() -> None:
+def test_a_run_with_it_is_distinguished_from_one_without() -> None:
     assert Fitting(Saying(("a", "b", "c"))).prompt_version == "saying@1+fitting"

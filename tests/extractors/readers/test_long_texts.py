@@ -16,7 +16,7 @@ WORDS = 8
 
 @dataclass
 class Repeating:
-    """Says of each window that it is a window; cannot read what it is told not to."""
+    """Says of each window that it is a window; cannot read what it is set to fail at."""
 
     prompt_version: str = "repeating@1"
     chunk_size: ChunkSize = field(default_factory=lambda: ChunkSize(1, WORDS))

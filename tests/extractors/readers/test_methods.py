@@ -13,7 +13,7 @@ from extractors.models.chat import Message, Reply
 from extractors.pipeline import Pipeline
 from extractors.prompting.methods import FAST, METHODS, Method, MethodName, MethodUnknown, method_named
 from extractors.prompting.reply import ReplyTriple
-from extractors.readers.conformance import kinds_told, misfits
+from extractors.readers.conformance import kinds_stated, misfits
 from extractors.readers.form import FormReader
 from extractors.readers.opening import open_reader
 from extractors.readers.reading import Reading
@@ -178,7 +178,7 @@ async def test_knowledge_is_the_concept_list_and_relations_with_domain_and_range
     assert "is a" not in [line.removeprefix("- ").partition(":")[0] for line in question.splitlines()]
 
 
-async def test_without_knowledge_no_word_of_the_ontology_is_told_and_relations_are_free(
+async def test_without_knowledge_no_word_of_the_ontology_is_given_and_relations_are_free(
     schema: Schema,
 ) -> None:
     stated = [("Bowery Hall", "lies in", "Manhattan")]
@@ -228,7 +228,7 @@ async def test_a_round_without_a_usable_reply_keeps_the_last_triples(schema: Sch
     assert [turn.error for turn in reading.turns][-1] == "no JSON"
 
 
-async def test_the_verifier_is_told_what_cannot_fit_the_ontology(schema: Schema) -> None:
+async def test_the_verifier_receives_what_cannot_fit_the_ontology(schema: Schema) -> None:
     triples = [
         ("1921", "is a", "person"),
         ("Bowery Hall", "located in", "Manhattan"),
@@ -244,12 +244,12 @@ def test_ends_of_another_kind_do_not_fit_and_those_above_or_below_do(schema: Sch
     def of(subject: str, relation: str, object_: str) -> ReplyTriple:
         return ReplyTriple(subject, relation, object_, "", None)
 
-    kinds = kinds_told([of("Ada", "is a", "person")], "1. Bowery Hall | theatre\n- Elm Park | park")
+    kinds = kinds_stated([of("Ada", "is a", "person")], "1. Bowery Hall | theatre\n- Elm Park | park")
     assert kinds == {"ada": "person", "bowery hall": "theatre", "elm park": "park"}
     assert list(misfits([of("Bowery Hall", "designed by", "Ada")], schema, kinds)) == []
-    (told,) = misfits([of("Ada", "designed by", "Ada")], schema, kinds)
-    assert told.startswith('"designed by" asks for a ')
-    assert told.endswith('"Ada" is a person.')
+    (reported,) = misfits([of("Ada", "designed by", "Ada")], schema, kinds)
+    assert reported.startswith('"designed by" asks for a ')
+    assert reported.endswith('"Ada" is a person.')
 
 
 async def test_what_most_of_several_readings_agree_on_is_kept_with_its_share(schema: Schema) -> None:
@@ -327,7 +327,7 @@ async def test_a_text_too_long_for_the_model_is_not_asked_for_ever(schema: Schem
     assert len(model.asked) < 10
 
 
-async def test_a_whole_ontology_is_told_in_the_same_words_for_every_text(schema: Schema) -> None:
+async def test_a_whole_ontology_is_described_in_the_same_words_for_every_text(schema: Schema) -> None:
     model = ScriptedModel(reply([]), reply([]), profile="full")
     reader = open_reader(model, ExtractionSettings(), ALL_METHODS["icl_ontology"])
     for text in (TEXT, "A bridge spans the river."):

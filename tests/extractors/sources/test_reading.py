@@ -1,4 +1,4 @@
-"""Records of places from JSON lines, CSV and GeoJSON: what is read, and what is told of broken rows."""
+"""Records of places from JSON lines, CSV and GeoJSON: what is read, and what is reported of broken rows."""
 
 import gzip
 import json
@@ -36,7 +36,7 @@ def test_json_lines_are_read_by_the_usual_names_of_fields(tmp_path: Path) -> Non
     assert record.place == "a.jsonl, line 1"
 
 
-def test_a_broken_line_is_told_with_its_number_and_the_next_one_follows(tmp_path: Path) -> None:
+def test_a_broken_line_is_reported_with_its_number_and_the_next_one_follows(tmp_path: Path) -> None:
     lines = [json.dumps(PARK), '{"name": "broken', "[1, 2]", json.dumps({**PARK, "geometry": "POINT (1)"})]
     lines += [json.dumps({**PARK, "rating": "good"}), json.dumps(PARK)]
     found = read(written(tmp_path / "a.jsonl", "\n".join(lines)))
@@ -76,7 +76,9 @@ def test_a_cell_may_be_as_long_as_a_polygon_is(tmp_path: Path) -> None:
     assert record.kind is SourceKind.ROAD
 
 
-def test_a_feature_collection_is_read_and_a_broken_feature_is_told_with_its_number(tmp_path: Path) -> None:
+def test_a_feature_collection_is_read_and_a_broken_feature_is_reported_with_its_number(
+    tmp_path: Path,
+) -> None:
     features = [
         {"type": "Feature", "id": 7, "geometry": SQUARE, "properties": {"title": "Square"}},
         {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": "?"}, "properties": {}},
@@ -100,7 +102,7 @@ def test_a_json_file_may_hold_an_array_or_an_object_on_each_line(tmp_path: Path)
         assert [type(one) for one in read(written(tmp_path / name, text))] == [SourceRecord] * 2
 
 
-def test_gzipped_files_are_read_and_half_ones_told(tmp_path: Path) -> None:
+def test_gzipped_files_are_read_and_half_ones_reported(tmp_path: Path) -> None:
     packed = gzip.compress(json.dumps(PARK).encode())
     (tmp_path / "a.jsonl.gz").write_bytes(packed)
     assert len(read(tmp_path / "a.jsonl.gz")) == 1
@@ -110,7 +112,7 @@ def test_gzipped_files_are_read_and_half_ones_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("a.geojson", '{"type": "FeatureCollection",\n"features": [', "line 2: not JSON"),
         ("a.json", "17", "holds no records"),
@@ -118,10 +120,10 @@ def test_gzipped_files_are_read_and_half_ones_told(tmp_path: Path) -> None:
         ("a.txt", "text", "records are read from"),
     ],
 )
-def test_a_file_that_cannot_be_read_as_a_whole_is_told_with_its_name(
-    tmp_path: Path, name: str, text: str, told: str
+def test_a_file_that_cannot_be_read_as_a_whole_is_reported_with_its_name(
+    tmp_path: Path, name: str, text: str, message: str
 ) -> None:
-    with pytest.raises(SourceError, match=told):
+    with pytest.raises(SourceError, match=message):
         read(written(tmp_path / name, text))
 
 
@@ -146,7 +148,7 @@ def test_a_mapping_names_the_fields_the_kinds_and_the_reference_system(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("mapping", "told"),
+    ("mapping", "message"),
     [
         ("[[sources]]\nkind = 'river'", "'river' is no kind of source: use one of area"),
         ("[[sources]]\nname = 'x'", "a source has the key 'name'. Known are"),
@@ -156,11 +158,11 @@ def test_a_mapping_names_the_fields_the_kinds_and_the_reference_system(tmp_path:
         ("[[", "not valid TOML"),
     ],
 )
-def test_a_mapping_that_cannot_be_used_says_what_to_mend(tmp_path: Path, mapping: str, told: str) -> None:
+def test_a_mapping_that_cannot_be_used_says_what_to_mend(tmp_path: Path, mapping: str, message: str) -> None:
     path = written(tmp_path / "a.jsonl", json.dumps(PARK))
     with pytest.raises(SourceError) as raised:
         read(path, mapping)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_half_a_surrogate_pair_breaks_its_geometry_only(tmp_path: Path) -> None:

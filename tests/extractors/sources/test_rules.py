@@ -1,4 +1,4 @@
-"""Cleaning of source records: what is stripped, what is dropped, and that both are told."""
+"""Cleaning of source records: what is stripped, what is dropped, and that both are reported."""
 
 import pytest
 from shapely import Point

@@ -1,4 +1,4 @@
-"""Which texts are worked on, and what the others are told."""
+"""Which texts are worked on, and what the senders of the others receive."""
 
 import pytest
 

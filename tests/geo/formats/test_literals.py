@@ -122,7 +122,7 @@ def test_coordinates_that_are_not_finite_are_refused(text: str) -> None:
         "CURVEPOLYGON((0 0, 1 0, 1 1))",
     ],
 )
-def test_what_is_no_wkt_is_refused_with_a_mend(text: str) -> None:
+def test_what_is_no_wkt_is_refused_with_a_fix(text: str) -> None:
     with pytest.raises(GeometryError, match=r"Write for example|Write its faces|Draw"):
         parse_geometry(wkt(text))
 

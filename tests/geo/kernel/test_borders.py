@@ -1,4 +1,4 @@
-"""Relations told from borders, against GEOS's matrices, pair by pair."""
+"""Relations computed from borders, against GEOS's matrices, pair by pair."""
 
 import logging
 import sys
@@ -92,21 +92,21 @@ def test_every_pair_that_is_decided_agrees_with_geos(seed: int) -> None:
         areas = array(shapes)
         left, right = numpy.triu_indices(len(areas), 1)
         both_ways = numpy.concatenate([left, right]), numpy.concatenate([right, left])
-        told = borders.settle_areas(borders.compiled_kernel(), areas, *both_ways)
+        settled = borders.settle_areas(borders.compiled_kernel(), areas, *both_ways)
         expected = relate_pairs(areas[both_ways[0]], areas[both_ways[1]])
-        wrong = numpy.flatnonzero((told != borders.OPEN) & (told != expected))
+        wrong = numpy.flatnonzero((settled != borders.OPEN) & (settled != expected))
         assert not len(wrong), (name, areas[both_ways[0][wrong[0]]].wkt, areas[both_ways[1][wrong[0]]].wkt)
         if name in ("coverage", "discs"):
-            relations = {CODES[code] for code in told if code != borders.OPEN}
+            relations = {CODES[code] for code in settled if code != borders.OPEN}
             assert relations >= {RCC8.DC, RCC8.PO, RCC8.NTPP, RCC8.NTPPi, RCC8.EQ}
-            assert (told != borders.OPEN).mean() > 0.4
+            assert (settled != borders.OPEN).mean() > 0.4
 
 
 def test_neighbors_of_a_coverage_are_all_decided() -> None:
     areas = array(list(cells(numpy.random.default_rng(3))))
     left, right = numpy.triu_indices(len(areas), 1)
-    told = borders.settle_areas(borders.compiled_kernel(), areas, left, right)
-    assert set(told.tolist()) == {code_of(RCC8.DC), code_of(RCC8.EC)}
+    settled = borders.settle_areas(borders.compiled_kernel(), areas, left, right)
+    assert set(settled.tolist()) == {code_of(RCC8.DC), code_of(RCC8.EC)}
 
 
 def related(one: BaseGeometry, other: BaseGeometry) -> str:
@@ -188,16 +188,16 @@ def test_an_area_that_meets_itself_does_not_matter_to_others_with_the_same_borde
     spiked = Polygon([(0, 0), (4, 0), (4, 4), (5, 5), (4, 4), (0, 4)])
     crossing = Polygon([(3, 1), (6, 1), (6, 3)])
     areas = array([spiked, SQUARE, crossing])
-    told = borders.settle_areas(borders.compiled_kernel(), areas, numpy.array([0, 1]), numpy.array([2, 2]))
-    assert told.tolist() == [borders.OPEN, code_of(RCC8.PO)]
+    settled = borders.settle_areas(borders.compiled_kernel(), areas, numpy.array([0, 1]), numpy.array([2, 2]))
+    assert settled.tolist() == [borders.OPEN, code_of(RCC8.PO)]
 
 
 def test_a_pair_may_be_asked_for_several_times_and_both_ways() -> None:
     areas = array([SQUARE, shapely.box(4, 0, 8, 4), shapely.box(1, 1, 2, 2)])
     left, right = numpy.array([0, 2, 1, 0, 0, 2, 0]), numpy.array([1, 0, 0, 2, 1, 0, 0])
-    told = borders.settle_areas(borders.compiled_kernel(), areas, left, right)
-    assert [CODES[code].value for code in told[:-1]] == ["EC", "NTPP", "EC", "NTPPi", "EC", "NTPP"]
-    assert told[-1] == borders.OPEN
+    settled = borders.settle_areas(borders.compiled_kernel(), areas, left, right)
+    assert [CODES[code].value for code in settled[:-1]] == ["EC", "NTPP", "EC", "NTPPi", "EC", "NTPP"]
+    assert settled[-1] == borders.OPEN
 
 
 def test_boxes_that_meet_are_all_found_once() -> None:

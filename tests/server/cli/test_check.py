@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from ontology import OntologyError, Schema
 from ontology.checks.findings import Level
 from ontology.checks.reporting import ReportFormat
 from server.rules.checking import Folders, check
+from tests.support.prepared_processes import urbankg
 
 ONTOLOGY = """@prefix : <http://example.org/o#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -29,7 +29,7 @@ def folders(tmp_path: Path) -> Folders:
     return Folders(tmp_path / "ontology", tmp_path / "shapes")
 
 
-def test_text_names_level_rule_file_line_and_mend(folders: Folders, tmp_path: Path) -> None:
+def test_text_names_level_rule_file_line_and_fix(folders: Folders, tmp_path: Path) -> None:
     lines = check(folders).written(ReportFormat.TEXT, root=tmp_path).splitlines()
     assert lines[0].startswith(
         "WARN  missing_label: ontology/o.ttl:5: <http://example.org/o#Park> has no label."
@@ -119,9 +119,7 @@ def test_an_edit_is_checked_without_touching_the_file(folders: Folders, tmp_path
 
 def test_the_command_ends_with_a_code_for_ci(folders: Folders, tmp_path: Path) -> None:
     def run(*flags: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "server", "check", *flags]
-        command += ["--ontology", str(folders.ontology), "--shapes", str(folders.shapes)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return urbankg("check", *flags, "--ontology", str(folders.ontology), "--shapes", str(folders.shapes))
 
     assert run().returncode == 0
     strict = run("--fail-on", "warn", "--format", "sarif", "--output", str(tmp_path / "report.sarif"))

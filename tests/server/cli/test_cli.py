@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.conftest import COLUMBIA, triples
+from tests.support.prepared_processes import urbankg
 from tests.support.running_server import RunningServer
 from tests.support.tgi_stand_in import StandIn, running
 
@@ -19,19 +20,6 @@ TIME = re.compile("0:0[0-9]:[0-9]{2}")
 DRAWN = re.compile("[\x1b\r\u2500-\u259f\u2800-\u28ff]")
 """Control sequences, lines of tables, bars and spinners."""
 MINI = """@prefix ex: <http://example.org/> . ex:a ex:p "1" , "2" ."""
-
-
-def urbankg(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("URBANKG_")}
-    return subprocess.run(
-        [sys.executable, "-m", "server", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**clean, **environment},
-        timeout=900,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +41,7 @@ def test_a_query_prints_its_answer_and_nothing_else(folder: Path):
 def on_terminal(*arguments: str, errors: bool = False) -> str:
     """What a command prints where its standard output is a terminal, or its standard error."""
     ours, theirs = os.openpty()
+    # A process of its own: what is imported looks at the streams.
     command = [sys.executable, "-m", "server", *arguments]
     out, err = (subprocess.DEVNULL, theirs) if errors else (theirs, subprocess.DEVNULL)
     environment = {**os.environ, "TERM": "xterm"}
@@ -130,9 +119,9 @@ def test_an_explanation_is_printed_instead_of_the_answer(folder: Path):
     query = "SELECT ?o WHERE { <http://example.org/a> <http://example.org/p> ?o FILTER(<http://e/no>(?o)) }"
     done = urbankg("query", query, "--explain", "--data", str(folder))
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["query"] == query
-    assert told["warnings"] == ["The function <http://e/no> is not known here: its calls are errors."]
+    reported = json.loads(done.stdout)
+    assert reported["query"] == query
+    assert reported["warnings"] == ["The function <http://e/no> is not known here: its calls are errors."]
 
 
 def test_a_query_that_does_not_parse_is_reported_with_its_place(folder: Path):

@@ -84,8 +84,8 @@ def test_what_was_loaded_is_dumped_backed_up_and_restored(files: Path, tmp_path:
     assert len(dumped) == 3
     urbankg(data, "dump", tmp_path / "out.ttl.gz")
     assert "Ä" in gzip.decompress((tmp_path / "out.ttl.gz").read_bytes()).decode()
-    told = json.loads(urbankg(data, "backup", kept))
-    assert told["revision"] > 0
+    reported = json.loads(urbankg(data, "backup", kept))
+    assert reported["revision"] > 0
     urbankg(again, "restore", kept)
     urbankg(again, "optimize")
     assert quads_of(urbankg(again, "dump")) == dumped

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.cli.test_cli import urbankg
+from tests.support.prepared_processes import urbankg
 from tests.support.tgi_stand_in import StandIn, running
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 
 from server.cli.app import COMMANDS, RESEARCH
 from server.cli.reference.pages import FOLDER, pages
-from tests.server.cli.test_cli import urbankg
+from tests.support.prepared_processes import urbankg
 
 
 @pytest.fixture(scope="module")

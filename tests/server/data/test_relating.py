@@ -100,8 +100,8 @@ def relate(data: Path, *arguments: object, code: int = 0) -> str:
 
 def test_a_graph_is_related_on_processes_of_this_machine(tmp_path: Path) -> None:
     expected = graph_without_relations(tmp_path / "data")
-    told = relate(tmp_path / "data", "--workers", 2, "--strip", 40)
-    assert f"{SIDE * SIDE} features: {len(expected)} relations, {len(expected)} of them new" in told
+    reported = relate(tmp_path / "data", "--workers", 2, "--strip", 40)
+    assert f"{SIDE * SIDE} features: {len(expected)} relations, {len(expected)} of them new" in reported
     assert derived_in(tmp_path / "data") == expected
     assert list((tmp_path / "data" / "relate").iterdir()) == []
 
@@ -116,7 +116,7 @@ def test_a_geoparquet_file_is_related_into_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("crs", "identifiers", "flags", "told"),
+    ("crs", "identifiers", "flags", "message"),
     [
         ("absent", None, ("--id", "name"), "has no column 'name'; it has iri"),
         (
@@ -130,12 +130,12 @@ def test_a_geoparquet_file_is_related_into_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_cannot_be_used_is_reported_with_its_place(
-    tmp_path: Path, crs: object, identifiers: list[str | None] | None, flags: tuple[str, ...], told: str
+    tmp_path: Path, crs: object, identifiers: list[str | None] | None, flags: tuple[str, ...], message: str
 ) -> None:
     file = geoparquet(tmp_path / "squares.parquet", identifiers, crs=crs)
     error = relate(tmp_path / "data", "--input", file, "--output", tmp_path / "out.nt", *flags, code=2)
     assert str(file) in error
-    assert told in error
+    assert message in error
     assert not (tmp_path / "out.nt").exists()
 
 
@@ -168,8 +168,8 @@ def test_what_was_finished_before_kill_9_is_not_done_again(tmp_path: Path) -> No
     process.wait()
     finished = kept(tmp_path / "data")
     assert 5 <= len(finished) < SIDE * SIDE
-    told = relate(tmp_path / "data", "--workers", 1, "--strip", 1)
-    assert f"{len(finished)} of {SIDE * SIDE} strips are done already" in told
+    reported = relate(tmp_path / "data", "--workers", 1, "--strip", 1)
+    assert f"{len(finished)} of {SIDE * SIDE} strips are done already" in reported
     assert derived_in(tmp_path / "data") == expected
 
 
@@ -210,8 +210,8 @@ def test_an_address_where_something_else_answers_is_reported(tmp_path: Path, ans
         address = f"tcp://127.0.0.1:{listening.getsockname()[1]}"
         threading.Thread(target=answer_all, args=(listening, answer), daemon=True).start()
         begun = time.monotonic()
-        told = relate(tmp_path / "data", "--dask", address, code=2)
-    assert f"No Dask scheduler answers at {address}" in told
+        reported = relate(tmp_path / "data", "--dask", address, code=2)
+    assert f"No Dask scheduler answers at {address}" in reported
     assert time.monotonic() - begun < 20
 
 

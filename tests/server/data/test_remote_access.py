@@ -36,7 +36,7 @@ ROWS = {
 
 
 class Far(ThreadingHTTPServer):
-    """Another host: answers each path as told, and remembers what it was asked."""
+    """Another host: answers each path as set, and remembers what it was asked."""
 
     def __init__(self) -> None:
         self.answers: dict[str, tuple[int, dict[str, str], bytes]] = {}
@@ -162,7 +162,7 @@ async def test_a_name_that_resolves_to_a_private_address_is_refused(far: Far, an
 
 
 async def test_a_name_is_resolved_once_and_the_checked_address_is_used(far: Far):
-    """A name server that tells a private address the second time gains nothing."""
+    """A name server that returns a private address the second time gains nothing."""
     far.answers["/d"] = (200, {}, b"x")
     names = Names(far_example=["127.0.0.1", "10.0.0.1"])
     assert (await access(far, names).fetch(f"http://far.example:{far.port}/d", "*/*")).content == b"x"

@@ -118,7 +118,7 @@ async def test_head_is_answered_wherever_get_is(client: httpx.AsyncClient):
 async def test_allow_lists_the_methods_of_all_routes_of_an_address(client: httpx.AsyncClient):
     refused = await client.patch("/long")
     assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS, PUT")
-    told = await client.options("/long")
-    assert (told.status_code, told.headers["allow"]) == (204, "GET, HEAD, OPTIONS, PUT")
+    reported = await client.options("/long")
+    assert (reported.status_code, reported.headers["allow"]) == (204, "GET, HEAD, OPTIONS, PUT")
     assert (await client.options("/posted")).headers["allow"] == "OPTIONS, POST"
     assert (await client.options("/nowhere")).status_code == 404

@@ -62,7 +62,7 @@ async def test_both_ways_give_the_same(
     }
 
 
-async def test_a_failure_that_nobody_expected_is_told_and_raised(
+async def test_an_unexpected_failure_is_reported_and_raised(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("server.http.routes.graph.sparql.read_request", lambda *_: 1 // 0)

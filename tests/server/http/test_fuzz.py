@@ -44,7 +44,7 @@ def test_a_document_whose_entities_grow_without_end_is_refused(server: Target):
         assert status_of(server, request("POST", target_, kind, body)) == 400
 
 
-def test_half_a_surrogate_pair_and_a_nul_are_told_and_not_stumbled_over(server: Target):
+def test_half_a_surrogate_pair_and_a_nul_are_reported_and_not_stumbled_over(server: Target):
     kind = {"Content-Type": "application/json"}
     half = request("POST", "/extractions", kind, b'{"text": "\\ud800"}')
     assert status_of(server, half) == 400
@@ -82,7 +82,7 @@ def references(part: Any) -> Iterator[str]:
             yield from references(member)
 
 
-def test_every_route_tells_how_it_answers_and_how_it_refuses(server: Target):
+def test_every_route_describes_how_it_answers_and_how_it_refuses(server: Target):
     described = httpx.get(server.url + "/openapi.json", timeout=60).json()
     for path, operations in described["paths"].items():
         for method, operation in operations.items():

@@ -20,7 +20,7 @@ LOCATED = triples(("Bowery Hall", "located in", "Manhattan"))
 OWNED = triples(("Grey Quay", "owned by", "Ada Stone"))
 
 
-async def test_a_request_may_name_its_method_and_the_trace_tells_every_stage(
+async def test_a_request_may_name_its_method_and_the_trace_names_every_stage(
     client: httpx.AsyncClient, model: RecordedModel
 ) -> None:
     request = {"text": TEXT, "commit": False, "method": "thorough"}
@@ -103,8 +103,8 @@ def test_a_benchmark_is_read_in_one_mode_and_the_second_time_asks_nothing(tmp_pa
 def test_the_six_groups_run_with_one_command_and_are_compared(tmp_path: Path) -> None:
     write(tmp_path)
     with running(StandIn(answer=OWNED)) as stand_in:
-        told = evaluate(stand_in, tmp_path, "--folder", str(tmp_path), "--mode", "k4", "--limit", "1")
-    table = told[told.index("modes, each text") :]
+        reported = evaluate(stand_in, tmp_path, "--folder", str(tmp_path), "--mode", "k4", "--limit", "1")
+    table = reported[reported.index("modes, each text") :]
     for mode in ("context_base", "context_ontology", "context_cot", "icl_base", "icl_ontology", "icl_cot"):
         assert mode in table
         assert (tmp_path / "run" / mode / "predictions.jsonl").is_file()

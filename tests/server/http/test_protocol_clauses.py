@@ -177,7 +177,7 @@ async def test_a_query_that_breaks_the_protocol_is_refused(
     body: str | bytes,
     status: int,
 ) -> None:
-    """2.1 and 2.1.6; a client's mistake is 4xx and told as a problem."""
+    """2.1 and 2.1.6; a client's mistake is 4xx and reported as a problem."""
     response = await send(data, method, target, content_type, body)
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
@@ -273,7 +273,7 @@ async def test_a_load_that_is_refused_fails_unless_it_is_silent(data: httpx.Asyn
 
 
 async def test_graphs_come_and_go_by_name_also_when_empty(data: httpx.AsyncClient) -> None:
-    """SPARQL 1.1 Update, 3.2: a store that keeps empty graphs tells when one exists, or does not."""
+    """SPARQL 1.1 Update, 3.2: a store that keeps empty graphs says when one exists, or does not."""
     await update(data, "CREATE GRAPH <http://e/empty>")
     await update(data, "CREATE GRAPH <http://e/empty>", 409)
     await update(data, "CREATE SILENT GRAPH <http://e/empty>")

@@ -60,8 +60,8 @@ def _statement(draw: random.Random) -> Answer:
 
 def verdict(answer: Answer) -> Answer:
     """The members that a dry run and its commit share, without order."""
-    told = {name: answer[name] for name in ("accepted", "rejected", "warnings")}
-    plain = {name: sorted(json.dumps(one, sort_keys=True) for one in told[name]) for name in told}
+    reported = {name: answer[name] for name in ("accepted", "rejected", "warnings")}
+    plain = {name: sorted(json.dumps(one, sort_keys=True) for one in reported[name]) for name in reported}
     return {**plain, "derived": answer["derived"]}
 
 

@@ -149,8 +149,8 @@ async def test_what_is_unknown_of_another_class_or_of_none_is_left_alone(
     town: httpx.AsyncClient, model: RecordedModel, text: str, rows: list[tuple[str, str, str]]
 ) -> None:
     answer = await say(town, model, text, *rows)
-    told = answer["accepted"] + [one["statement"] for one in answer["rejected"]]
-    assert {s["geocoded_from"] for s in told} == {None}
+    reported = answer["accepted"] + [one["statement"] for one in answer["rejected"]]
+    assert {s["geocoded_from"] for s in reported} == {None}
 
 
 async def test_it_can_be_switched_off_and_a_broken_gazetteer_stops_the_start(

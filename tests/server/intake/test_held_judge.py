@@ -110,9 +110,9 @@ async def test_a_held_batch_that_takes_too_long_to_judge_goes_on_waiting_and_say
         place = await held(client, "nobody")
         services.judging_limit.seconds = 0.0
         await asyncio.to_thread(services.held_judge.judge_waiting)
-        told = (await client.get(place)).json()
-        assert told["status"] == "waiting"
-        assert "took longer than 0 s" in told["problem"]
+        reported = (await client.get(place)).json()
+        assert reported["status"] == "waiting"
+        assert "took longer than 0 s" in reported["problem"]
         services.judging_limit.seconds = 30.0
         await asyncio.to_thread(services.held_judge.judge_waiting)
         assert await holds(client, "nobody")
@@ -220,7 +220,7 @@ async def test_a_batch_can_be_withdrawn_while_it_waits(tmp_path: Path):
         assert (await client.delete("/held/not an iri<>")).status_code == 404
 
 
-async def test_what_keeps_a_batch_from_being_judged_is_told_and_it_can_be_tried_again(
+async def test_what_keeps_a_batch_from_being_judged_is_reported_and_it_can_be_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     def unreadable(identifier: str):
@@ -284,7 +284,7 @@ async def test_a_setting_judges_batches_at_once_too(tmp_path: Path):
 
 
 def end_of(address: str) -> dict[str, object]:
-    """What is told of a held batch once it waits no longer."""
+    """What is reported of a held batch once it no longer waits."""
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         found = httpx.get(address, timeout=120).json()
@@ -301,10 +301,10 @@ def test_killing_the_server_loses_no_held_batch_and_commits_none_twice(tmp_path:
     config.write_text("fan_in = 10\nreaders = 1\n")
     headers = {"content-type": "application/sparql-update"}
     with RunningServer(tmp_path / "data", *flags, "--config", str(config)) as server:
-        told = httpx.post(
+        reported = httpx.post(
             server.url + "/update", content=f"PREFIX ex: <{EX}> " + codes(400), headers=headers, timeout=120
         )
-        assert told.status_code == 200, told.text
+        assert reported.status_code == 200, reported.text
         places = []
         for number in range(12):
             answer = httpx.post(server.url + "/candidates", json=candidates(f"x{number}"), timeout=120)

@@ -61,8 +61,8 @@ async def test_on_request_nothing_enters_the_graph_even_where_the_ontology_knows
     assert answer["accepted"] == []
     assert len(answer["rejected"]) == 3
     waiting = [item["id"] for item in (await client.get("/review")).json()["items"]]
-    told = (await client.post("/review/decisions", json={"decision": "accept", "items": waiting})).json()
-    assert (len(told["items"]), told["refused"]) == (3, [])
+    reported = (await client.post("/review/decisions", json={"decision": "accept", "items": waiting})).json()
+    assert (len(reported["items"]), reported["refused"]) == (3, [])
 
 
 async def test_two_methods_at_once_are_refused(client: httpx.AsyncClient) -> None:

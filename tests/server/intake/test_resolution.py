@@ -190,11 +190,11 @@ async def test_a_client_s_own_entity_is_queued_and_never_renamed(client: httpx.A
     assert {one["subject"] for one in answer["accepted"]} == {"https://example.org/mine"}
     assert [w["violations"][0]["component"] for w in answer["warnings"]] == [DUPLICATE]
     assert (await client.get("/review")).json()["total"] == 1
-    told_apart = mine.replace("example.org/mine", "example.org/other").replace(
+    are_distinct = mine.replace("example.org/mine", "example.org/other").replace(
         "a urban:Museum ;",
         f"a urban:Museum ; <{OWL}differentFrom> <{ID}clocks> , <https://example.org/mine> ;",
     )
-    answer = (await client.post("/candidates", content=told_apart, headers=headers)).json()
+    answer = (await client.post("/candidates", content=are_distinct, headers=headers)).json()
     assert answer["warnings"] == []
 
 
@@ -225,9 +225,9 @@ def test_names_have_the_same_words_or_not(one: str, other: str, same: bool):
     assert same_words(one, other) is same
 
 
-def test_numbers_and_directions_tell_names_apart():
-    from extractors.grounding.name_similarity import told_apart
+def test_numbers_and_directions_separate_names():
+    from extractors.grounding.name_similarity import are_distinct
 
-    assert told_apart("East Harlem", "Harlem")
-    assert told_apart("41st Street", "42nd Street")
-    assert not told_apart("Metropolitan Museum", "Metropolitan Museum of Art")
+    assert are_distinct("East Harlem", "Harlem")
+    assert are_distinct("41st Street", "42nd Street")
+    assert not are_distinct("Metropolitan Museum", "Metropolitan Museum of Art")

@@ -1,4 +1,4 @@
-"""Source records into the graph: geometry through the gate, text through extraction, losses told."""
+"""Source records into the graph: geometry through the gate, text through extraction, losses reported."""
 
 import json
 from pathlib import Path
@@ -11,8 +11,8 @@ from extractors.errors import ModelReplyError, ModelUnavailable
 from server.cli.text.commands_extract import source_files
 from server.cli.text.commands_sources import extract_files
 from server.runtime.settings import Settings
-from tests.server.cli.test_cli import urbankg
 from tests.server.conftest import RecordedModel, select, triples
+from tests.support.prepared_processes import urbankg
 from tests.support.running_server import RunningServer
 from tests.support.tgi_stand_in import StandIn, running
 
@@ -86,7 +86,7 @@ async def test_two_stretches_of_one_street_are_two_features(client: httpx.AsyncC
     assert len({one["feature"]["iri"] for one in answer["records"]}) == 2
 
 
-async def test_a_record_that_cannot_be_read_is_told_with_its_place_and_nothing_is_written(
+async def test_a_record_that_cannot_be_read_is_reported_with_its_place_and_nothing_is_written(
     client: httpx.AsyncClient,
 ):
     response = await client.post("/sources", json={"records": [PARK, {**PARK, "geometry": "POINT (400 1)"}]})
@@ -101,7 +101,7 @@ async def test_a_dry_run_writes_nothing(client: httpx.AsyncClient):
     assert await select(client, f"{RDFS} SELECT ?s WHERE {{ ?s rdfs:label 'Kissena'@en }}") == []
 
 
-async def test_a_reply_that_cannot_be_used_is_told_and_the_place_stays(
+async def test_a_reply_that_cannot_be_used_is_reported_and_the_place_stays(
     client: httpx.AsyncClient, model: RecordedModel
 ):
     model.replies = [ModelReplyError("The reply is not JSON: ask another model.", "?")]
@@ -110,7 +110,7 @@ async def test_a_reply_that_cannot_be_used_is_told_and_the_place_stays(
     assert record["feature"]["accepted"] > 0
 
 
-async def test_a_model_that_is_down_is_told_as_such(client: httpx.AsyncClient, model: RecordedModel):
+async def test_a_model_that_is_down_is_reported_as_such(client: httpx.AsyncClient, model: RecordedModel):
     model.replies = [ModelUnavailable("down")]
     assert (await client.post("/sources", json={"records": [HALL]})).status_code == 503
 
@@ -123,12 +123,12 @@ def halls(tmp_path: Path) -> Path:
     return path
 
 
-def check_output(output: str, told: str) -> None:
+def check_output(output: str, reported: str) -> None:
     records = [json.loads(line) for line in output.splitlines()]
     assert {one["record"] for one in records} == {"halls.jsonl, line 1", "halls.jsonl, line 3"}
-    assert "halls.jsonl, line 2: not JSON" in told
-    assert "text dropped, too few words: 1" in told
-    assert "2 places, 1 texts" in told
+    assert "halls.jsonl, line 2: not JSON" in reported
+    assert "text dropped, too few words: 1" in reported
+    assert "2 places, 1 texts" in reported
 
 
 def test_files_are_extracted_with_a_report(tmp_path: Path, halls: Path, capfd: pytest.CaptureFixture[str]):

@@ -32,7 +32,7 @@ async def say(client: httpx.AsyncClient, model: RecordedModel, text: str, *rows:
     return (await client.post("/extractions", json={"text": text})).json()
 
 
-async def test_agreement_is_told_with_both_sides(client: httpx.AsyncClient, model: RecordedModel):
+async def test_agreement_is_reported_with_both_sides(client: httpx.AsyncClient, model: RecordedModel):
     text = "The Harbour Museum is a museum located in Mini City, which is a city by the sea."
     answer = await say(client, model, text, ("Harbour Museum", "located in", "Mini City"))
     (found,) = [one for one in answer["accepted"] if one["predicate"] == URBAN + "locatedIn"]
@@ -52,8 +52,8 @@ async def test_contradiction_is_refused_and_both_sides_wait_in_review(
     geometry = item["statement"]["geometry"]
     assert (geometry["stated"], geometry["computed"]) == ("within", "DC")
     assert 800 < geometry["distance_m"] < 1100
-    told = await client.post(f"/review/{item['id']}/accept", json={"reason": "it moved", "by": "Ada"})
-    assert told.status_code == 200
+    reported = await client.post(f"/review/{item['id']}/accept", json={"reason": "it moved", "by": "Ada"})
+    assert reported.status_code == 200
     rows = await select(client, f"SELECT ?o WHERE {{ <{ID}clock-museum> <{URBAN}locatedIn> ?o }}")
     assert {row["o"] for row in rows} == {ID + "westside", ID + "eastside"}
     again = await say(client, model, text, ("Clock Museum", "located in", "Eastside"))

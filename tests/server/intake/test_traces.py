@@ -31,16 +31,16 @@ async def test_a_trace_is_kept_with_its_run_and_given_back_whole(
 ):
     model.replies = [REPLY]
     answer = (await client.post("/extractions", json={"text": COLUMBIA, "source": "leaflet"})).json()
-    told = (await client.get(f"/extractions/{answer['id']}/trace")).json()
-    assert told["model"] == "recorded"
-    assert told["source"] == "leaflet"
-    assert told["prompt_version"] == answer["trace"]["prompt_version"]
-    assert told["ontology_version"]
-    usage = told["trace"].pop("usage")
-    assert told["trace"] == answer["trace"]
+    reported = (await client.get(f"/extractions/{answer['id']}/trace")).json()
+    assert reported["model"] == "recorded"
+    assert reported["source"] == "leaflet"
+    assert reported["prompt_version"] == answer["trace"]["prompt_version"]
+    assert reported["ontology_version"]
+    usage = reported["trace"].pop("usage")
+    assert reported["trace"] == answer["trace"]
     assert usage["calls"] == answer["usage"]["calls"] == 1
-    assert COLUMBIA in told["trace"]["windows"][0]["messages"][-1]["content"]
-    assert told["trace"]["windows"][0]["reply"] == REPLY
+    assert COLUMBIA in reported["trace"]["windows"][0]["messages"][-1]["content"]
+    assert reported["trace"]["windows"][0]["reply"] == REPLY
 
 
 async def test_extractions_are_listed_the_last_first(client: httpx.AsyncClient, model: RecordedModel):
@@ -56,7 +56,7 @@ async def test_extractions_are_listed_the_last_first(client: httpx.AsyncClient, 
 
 
 @pytest.mark.parametrize("name", ["0" * 32, "no-such-run", "..%2f", "a>b"])
-async def test_an_extraction_that_is_not_there_is_told(shared_client: httpx.AsyncClient, name: str):
+async def test_an_extraction_that_is_not_there_is_reported(shared_client: httpx.AsyncClient, name: str):
     response = await shared_client.get(f"/extractions/{name}/trace")
     assert response.status_code == 404
     assert response.headers["content-type"] == "application/problem+json"
@@ -87,12 +87,12 @@ async def test_how_much_is_kept_is_a_setting(
         transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
             answer = (await client.post("/extractions", json={"text": COLUMBIA})).json()
-            told = (await client.get(f"/extractions/{answer['id']}/trace")).json()
+            reported = (await client.get(f"/extractions/{answer['id']}/trace")).json()
     assert answer["trace"]["windows"][0]["reply"] == REPLY
     if kept is None:
-        assert told["trace"] is None
+        assert reported["trace"] is None
     else:
-        assert kept in told["trace"]["windows"][0]["messages"][0]["content"]
+        assert kept in reported["trace"]["windows"][0]["messages"][0]["content"]
 
 
 def test_what_stands_in_several_messages_is_stored_once():
@@ -145,5 +145,7 @@ async def test_the_command_shows_the_last_trace(services: Services, model: Recor
     assert shown.exit_code == 0, shown.output
     assert "leaflet" in shown.stdout
     assert "Columbia University is a private" in shown.stdout
-    told = json.loads(CliRunner().invoke(command_line(), ["trace", "--json", "--data", str(folder)]).stdout)
-    assert told["trace"]["windows"][0]["reply"] == REPLY
+    reported = json.loads(
+        CliRunner().invoke(command_line(), ["trace", "--json", "--data", str(folder)]).stdout
+    )
+    assert reported["trace"]["windows"][0]["reply"] == REPLY

@@ -54,7 +54,7 @@ async def office(
 
 
 @pytest.fixture
-async def desk(office: Services) -> AsyncIterator[httpx.AsyncClient]:
+async def jobs_api(office: Services) -> AsyncIterator[httpx.AsyncClient]:
     async with client_of(office) as client:
         yield client
 
@@ -65,7 +65,7 @@ def shared_frames() -> AnsweringModel:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared_desk(
+async def shared_jobs(
     tmp_path_factory: pytest.TempPathFactory,
     shared_frames: AnsweringModel,
     schema: Schema,

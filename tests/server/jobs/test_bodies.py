@@ -1,4 +1,4 @@
-"""What comes in as documents: every form, and what is wrong with one told with its line."""
+"""What is accepted as documents: every form, and what is wrong with one, reported with its line."""
 
 import asyncio
 import gzip
@@ -85,7 +85,7 @@ def test_no_text_is_changed_by_the_way_it_is_sent(texts: list[str]):
         (csv_rows, b"text\na\ncaf\xe9\n", 3, "UTF-8"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_its_line(reader, content: str | bytes, line: int, word: str):
+def test_what_cannot_be_read_is_reported_with_its_line(reader, content: str | bytes, line: int, word: str):
     with pytest.raises(RecordUnreadable, match=word) as raised:
         read(reader, content)
     assert raised.value.line == line
@@ -102,7 +102,7 @@ def test_what_cannot_be_read_is_told_with_its_line(reader, content: str | bytes,
         (csv_rows, 'text\na\n"' + "b" * 300_000 + '"\n', 3),
     ],
 )
-def test_a_text_over_the_limit_is_told_with_its_line(reader, content: str, line: int):
+def test_a_text_over_the_limit_is_reported_with_its_line(reader, content: str, line: int):
     with pytest.raises(RecordTooLong) as raised:
         read(reader, content)
     assert raised.value.line == line
@@ -128,20 +128,22 @@ def test_a_text_over_the_limit_is_told_with_its_line(reader, content: str, line:
     ],
 )
 async def test_every_form_is_taken_over_http_packed_or_not(
-    shared_desk: httpx.AsyncClient, kind: str, content: bytes
+    shared_jobs: httpx.AsyncClient, kind: str, content: bytes
 ):
     found = []
     for coding, body in (("identity", content), ("gzip", gzip.compress(content))):
         headers = {"content-type": kind, "content-encoding": coding}
-        answer = await shared_desk.post("/jobs", content=body, headers=headers)
+        answer = await shared_jobs.post("/jobs", content=body, headers=headers)
         assert answer.status_code == 202, answer.text
         assert answer.json()["total"] == 2
-        found.append((await until(shared_desk, answer.json()["id"], "done"))["documents"])
+        found.append((await until(shared_jobs, answer.json()["id"], "done"))["documents"])
     assert [one["committed"] for one in found] == [2, 0]
     assert found[1]["duplicate"] == 2
 
 
-async def test_what_cannot_be_taken_is_refused_and_leaves_nothing(desk: httpx.AsyncClient, office: Services):
+async def test_what_cannot_be_taken_is_refused_and_leaves_nothing(
+    jobs_api: httpx.AsyncClient, office: Services
+):
     cases = (
         ("application/x-ndjson", b'{"text": "a"}\n{"text": ', 400, "Line 2"),
         ("application/x-ndjson", b'{"text": "%s"}' % (b"a" * 1001), 413, "Line 1"),
@@ -153,29 +155,29 @@ async def test_what_cannot_be_taken_is_refused_and_leaves_nothing(desk: httpx.As
         ("multipart/form-data", b"", 400, "boundary"),
     )
     for kind, body, status, word in cases:
-        answer = await desk.post("/jobs", content=body, headers={"content-type": kind})
+        answer = await jobs_api.post("/jobs", content=body, headers={"content-type": kind})
         assert answer.status_code == status, (kind, body[:30], answer.text)
         assert answer.headers["content-type"] == "application/problem+json"
         assert word in answer.json()["detail"]
-    assert (await desk.post("/jobs", content=cases[0][1], headers={"content-type": cases[0][0]})).json()[
+    assert (await jobs_api.post("/jobs", content=cases[0][1], headers={"content-type": cases[0][0]})).json()[
         "line"
     ] == 2
     packed = {"content-type": "application/x-ndjson", "content-encoding": "br"}
-    assert (await desk.post("/jobs", content=b"x", headers=packed)).status_code == 415
+    assert (await jobs_api.post("/jobs", content=b"x", headers=packed)).status_code == 415
     packed["content-encoding"] = "gzip"
-    assert (await desk.post("/jobs", content=b"x", headers=packed)).status_code == 400
-    assert (await desk.get("/jobs")).json()["total"] == 0
+    assert (await jobs_api.post("/jobs", content=b"x", headers=packed)).status_code == 400
+    assert (await jobs_api.get("/jobs")).json()["total"] == 0
     assert (await asyncio.to_thread(office.jobs.jobs))[0] == 0
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_names_and_sources_of_records_are_told(shared_desk: httpx.AsyncClient):
+async def test_names_and_sources_of_records_are_given(shared_jobs: httpx.AsyncClient):
     headers = {"content-type": "application/json"}
-    answer = await shared_desk.post(
+    answer = await shared_jobs.post(
         "/jobs", content=json.dumps(ROWS), headers=headers, params={"source": "all"}
     )
-    told = await documents(shared_desk, answer.json()["id"])
-    assert [(one["name"], one["source"]) for one in told] == [("7", "all"), ("b", "box")]
+    reported = await documents(shared_jobs, answer.json()["id"])
+    assert [(one["name"], one["source"]) for one in reported] == [("7", "all"), ("b", "box")]
 
 
 def test_files_are_read_by_their_endings_packed_or_not(tmp_path: Path):

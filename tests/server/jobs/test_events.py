@@ -49,7 +49,7 @@ async def events(response: httpx.Response) -> AsyncIterator[Event]:
             fields[name] = value
 
 
-async def told(client: httpx.AsyncClient, job: str, *, since: int | None = None) -> list[Event]:
+async def reported(client: httpx.AsyncClient, job: str, *, since: int | None = None) -> list[Event]:
     """All events until the stream ends."""
     headers = {} if since is None else {"last-event-id": str(since)}
     async with asyncio.timeout(PATIENCE_S):
@@ -58,13 +58,13 @@ async def told(client: httpx.AsyncClient, job: str, *, since: int | None = None)
             return [one async for one in events(response)]
 
 
-async def test_events_tell_what_becomes_of_each_document_and_end_with_the_job(
+async def test_events_report_what_becomes_of_each_document_and_end_with_the_job(
     line: tuple[Services, httpx.AsyncClient], frames: AnsweringModel
 ):
     _, client = line
     frames.open.clear()
     job = await post(client, *TOWNS)
-    listening = asyncio.create_task(told(client, job))
+    listening = asyncio.create_task(reported(client, job))
     # The first event has come before anything happens.
     await eventually(lambda: frames.asked)
     frames.open.set()
@@ -77,22 +77,22 @@ async def test_events_tell_what_becomes_of_each_document_and_end_with_the_job(
     assert (name, job_now["state"], job_now["documents"]["committed"]) == ("job", "done", 8)
 
 
-async def test_a_client_that_comes_back_misses_nothing_and_is_told_when_nothing_will_come(
+async def test_a_client_that_comes_back_misses_nothing_and_is_notified_when_nothing_will_come(
     line: tuple[Services, httpx.AsyncClient],
 ):
     _, client = line
     job = await post(client, *TOWNS)
     await until(client, job, "done")
-    everything = await told(client, job, since=0)
+    everything = await reported(client, job, since=0)
     documents = [(number, one) for name, number, one in everything if name == "document"]
     assert [one["position"] for _, one in documents] == list(range(1, 9))
     seen = documents[4][0]
-    rest = [one["position"] for name, _, one in await told(client, job, since=seen) if name == "document"]
+    rest = [one["position"] for name, _, one in await reported(client, job, since=seen) if name == "document"]
     assert rest == [6, 7, 8]
     headers = {"last-event-id": str(everything[-1][1])}
     assert (await client.get(f"/jobs/{job}/events", headers=headers)).status_code == 204
     # Without a number: where it stands, and the end.
-    assert [name for name, _, _ in await told(client, job)] == ["job"]
+    assert [name for name, _, _ in await reported(client, job)] == ["job"]
     head = await client.head(f"/jobs/{job}/events")
     assert (head.status_code, head.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
 
@@ -103,7 +103,7 @@ async def test_streams_end_when_the_server_is_about_to_stop(
     services, client = line
     frames.open.clear()
     job = await post(client, TOWNS[0])
-    listening = asyncio.create_task(told(client, job))
+    listening = asyncio.create_task(reported(client, job))
     await eventually(lambda: frames.asked)
     services.draining.begin()
     found = await listening

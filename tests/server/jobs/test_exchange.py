@@ -18,7 +18,7 @@ FILLED = FilledForm(
 
 
 class FormFilling(AnsweringModel):
-    """Fills in every form alike, or fails as it is told to."""
+    """Fills in every form alike, or fails where it is set to."""
 
     prompt_profile = "compact"
 

@@ -68,9 +68,9 @@ async def test_a_commit_whose_end_was_not_noted_is_found_in_the_graph(
         done = await until(client, job, "done")
         assert done["documents"]["committed"] == 2
         assert services.store.revision() == revision + 1
-        told = await documents(client, job)
-        assert (told[0]["accepted"], told[0]["revision"]) == (2, None)
-        runs = (await client.get(f"/documents/{told[0]['document']}")).json()["runs"]
+        reported = await documents(client, job)
+        assert (reported[0]["accepted"], reported[0]["revision"]) == (2, None)
+        runs = (await client.get(f"/documents/{reported[0]['document']}")).json()["runs"]
         assert len(runs) == 1
     assert frames.asked[TOWN] == 1
 
@@ -128,8 +128,8 @@ def test_a_document_that_was_cancelled_is_not_changed_by_who_still_works_on_it(t
     progress.extracted(two)
     progress.put_back(two)
     progress.committed(two, Committed(1))
-    _, told = store.documents(job.identifier)
-    assert [document.state for document in told] == [DocumentState.COMMITTED, DocumentState.CANCELED]
+    _, reported = store.documents(job.identifier)
+    assert [document.state for document in reported] == [DocumentState.COMMITTED, DocumentState.CANCELED]
     assert progress.exchanges(two) == []
     assert store.job(job.identifier).counts == {DocumentState.COMMITTED: 1, DocumentState.CANCELED: 1}
     store.close()
@@ -191,9 +191,9 @@ def test_killing_the_server_twice_in_a_job_loses_nothing_and_doubles_nothing(tmp
             done = finished(server.url, job)
             assert (done["documents"]["committed"], done["documents"]["duplicate"]) == (20, 1)
             assert graph_of(server.url) == expected
-            told = httpx.get(f"{server.url}/documents?limit=100", timeout=120).json()
-            assert told["total"] == 20
-            assert {one["times"] for one in told["documents"]} == {1}
+            reported = httpx.get(f"{server.url}/documents?limit=100", timeout=120).json()
+            assert reported["total"] == 20
+            assert {one["times"] for one in reported["documents"]} == {1}
     # Asked twice were only those whose answers were on their way when the process was killed.
     assert all(1 <= count <= 3 for count in model.asked.values())
     assert sum(model.asked.values()) <= 20 + 2 * 8
@@ -225,7 +225,7 @@ def test_no_step_of_a_document_reads_the_others(tmp_path: Path):
             for row in connection.execute("EXPLAIN QUERY PLAN " + text)
         ]
     assert len(steps) > 10
-    # The table of jobs is small; whoever goes through that of the documents does so once a document.
+    # The table of jobs is small; a pass over that of the documents takes a step a document.
     scans = [
         plan
         for plan in plans

@@ -135,7 +135,7 @@ async def test_rows_are_limited_and_those_left_out_are_counted(server: RunningSe
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "told"),
+    ("name", "arguments", "message"),
     [
         ("serch", {"text": "x"}, "did you mean 'search'?"),
         ("search", {"txt": "x"}, "did you mean 'text'?"),
@@ -149,10 +149,10 @@ async def test_rows_are_limited_and_those_left_out_are_counted(server: RunningSe
     ],
 )
 async def test_what_is_wrong_is_said(
-    server: RunningServer, name: str, arguments: dict[str, Any], told: str
+    server: RunningServer, name: str, arguments: dict[str, Any], message: str
 ) -> None:
     async with over_http(server) as client:
-        assert told in await refusal(client, name, **arguments)
+        assert message in await refusal(client, name, **arguments)
 
 
 async def test_the_standard_streams_reach_the_server_that_holds_the_folder(server: RunningServer) -> None:

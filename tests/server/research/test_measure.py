@@ -100,9 +100,9 @@ async def test_what_the_gate_lets_in_is_scored_apart_and_waits_for_people_to_jud
     assert scores.gate.right == scores.gate.told == 2, "opened after it closed: the shapes refuse one"
     assert (scores.entities, scores.made_up) == (1, ())
     report = json.loads((out / "urban.json").read_text())
-    told = report["sets"]["texts"]
-    assert told["gate"]["precision"]["value"] == 1.0
-    assert told["per_1000_tasks"]["turns"] == 1000
+    reported = report["sets"]["texts"]
+    assert reported["gate"]["precision"]["value"] == 1.0
+    assert reported["per_1000_tasks"]["turns"] == 1000
     assert "made up" in capsys.readouterr().out
     with (out / "judge.csv").open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))
@@ -171,8 +171,8 @@ async def test_judged_tables_are_read_back_with_a_model_beside_them(
         judges[-1].write_text("\n".join([lines[0], *judged]), encoding="utf-8")
     model = RecordedModel('{"verdict": "true", "confidence": 80}')
     report = await judge_tables(judges, model=model, repeats=3, out=out, seed=0, prices=Prices())
-    told = {one["judge"]: (one["true"], one["false"]) for one in report["judges"]}
-    assert told == {"Ada": (2, 0), "Ben": (1, 1), "majority": (1, 0), "model recorded": (2, 0)}
+    reported = {one["judge"]: (one["true"], one["false"]) for one in report["judges"]}
+    assert reported == {"Ada": (2, 0), "Ben": (1, 1), "majority": (1, 0), "model recorded": (2, 0)}
     assert len(model.asked) == 6
     assert report["model"]["per_1000_tasks"]["turns"] == 3000
     assert "Ada / Ben" in capsys.readouterr().out

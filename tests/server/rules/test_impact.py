@@ -1,8 +1,6 @@
-"""What an edit would change is told before it is put in force, and done after."""
+"""What an edit would change is reported before it is put in force, and done after."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +9,9 @@ import pytest
 
 from server.runtime.context import Services
 from server.runtime.wiring import build
-from shapes.authoring.impact import Bounds
+from shapes.authoring.impact_results import Bounds
 from tests.server.conftest import RecordedModel, select
+from tests.support.prepared_processes import urbankg
 from tests.support.workshop import CITY, PREFIX, RULES, SHORT, folders, settings_in, submit, update
 
 NAMES = "SELECT ?n { ?s :name ?n } ORDER BY ?n"
@@ -40,7 +39,7 @@ async def parks(shop_client: httpx.AsyncClient) -> httpx.AsyncClient:
 async def test_statements_that_would_newly_fail_are_counted_with_examples(
     parks: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, many: int
 ) -> None:
-    monkeypatch.setattr("shapes.authoring.impact.BOUNDS", Bounds(many=many))
+    monkeypatch.setattr("shapes.authoring.impact_results.BOUNDS", Bounds(many=many))
     impact = (await put(parks, "/shapes/rules.ttl", RULES + SHORT, **{"dry-run": "true"}))["impact"]
     assert (impact["failing"], impact["mended"], impact["exact"]) == (1, 0, True)
     [shape] = impact["shapes"]
@@ -78,7 +77,7 @@ async def test_a_new_subclass_makes_its_instances_fail_by_a_shape_that_stays(
 async def test_an_axiom_about_very_many_things_is_not_followed_to_each_and_the_answer_says_so(
     parks: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shapes.authoring.impact.BOUNDS", Bounds(touched=1, many=0))
+    monkeypatch.setattr("shapes.authoring.impact_results.BOUNDS", Bounds(touched=1, many=0))
     edited = CITY.replace("owl:disjointWith :Park", "rdfs:subClassOf :Park")
     await update(parks, "INSERT DATA { :c a :Road . :d a :Road }")
     impact = (await put(parks, "/ontologies/city.ttl", edited, **{"dry-run": "true"}))["impact"]
@@ -114,7 +113,7 @@ async def test_terms_that_go_are_counted_and_candidates_with_them_are_warned_of(
     assert [(one["change"], one["successor"][-6:]) for one in done] == [("deprecated", "#title")]
     warned = await submit(parks, ("b", "name", "'River'"))
     assert [one["violations"][0]["severity"] for one in warned["warnings"]] == ["Warning"]
-    assert "Use <http://example.org/city#title>" in warned["warnings"][0]["violations"][0]["message"]
+    assert "Use :title." in warned["warnings"][0]["violations"][0]["message"]
 
 
 async def test_what_waits_and_conforms_after_a_switch_is_accepted(parks: httpx.AsyncClient) -> None:
@@ -156,13 +155,13 @@ async def test_an_edit_of_several_files_is_measured_together(parks: httpx.AsyncC
 async def test_of_very_many_suspects_a_part_is_judged_and_the_answer_says_so(
     parks: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shapes.authoring.impact.BOUNDS", Bounds(judged=1))
+    monkeypatch.setattr("shapes.authoring.impact_results.BOUNDS", Bounds(judged=1))
     text = RULES + SHORT.replace("sh:maxLength 5", "sh:maxLength 2")
     impact = (await put(parks, "/shapes/rules.ttl", text, **{"dry-run": "true"}))["impact"]
     [shape] = impact["shapes"]
     assert impact["exact"] is False
     assert (shape["judged"], shape["suspects"], shape["failing"]) == (1, 2, 1)
-    monkeypatch.setattr("shapes.authoring.impact.BOUNDS", Bounds(tested=1))
+    monkeypatch.setattr("shapes.authoring.impact_results.BOUNDS", Bounds(tested=1))
     impact = (await put(parks, "/shapes/rules.ttl", text, **{"dry-run": "true"}))["impact"]
     assert (impact["shapes"][0]["tested"], impact["shapes"][0]["targets"], impact["exact"]) == (1, 2, False)
 
@@ -173,10 +172,10 @@ async def test_the_command_compares_folders_with_the_rules_in_force(tmp_path: Pa
         await fill(services)
     (tmp_path / "edited").mkdir()
     folders(tmp_path / "edited", shapes=RULES + SHORT)
-    command = [sys.executable, "-m", "server", "impact", "--data", str(tmp_path / "data"), "--format", "json"]
-    for kind in ("ontology", "shapes"):
-        command += [f"--{kind}", str(tmp_path / "edited" / kind)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    edited = [
+        part for kind in ("ontology", "shapes") for part in (f"--{kind}", str(tmp_path / "edited" / kind))
+    ]
+    done = urbankg("impact", "--data", str(tmp_path / "data"), "--format", "json", *edited)
     assert done.returncode == 1, done.stderr
     assert json.loads(done.stdout)["failing"] == 1
 

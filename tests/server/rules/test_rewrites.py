@@ -85,6 +85,22 @@ async def test_edit_and_rewrite_are_one_commit_and_go_back_together(
     assert shop.store.revision() == before + 4
 
 
+async def test_what_new_rules_refused_waits_once_when_its_term_is_rewritten(parks: httpx.AsyncClient) -> None:
+    await update(parks, "INSERT DATA { :b :name 'Riverside' }")
+    await parks.put("/shapes/rules.ttl", content=RULES + SHORT, headers=TURTLE)
+    [item] = (await parks.get("/review")).json()["items"]
+    shapes = (RULES + SHORT).replace(":name", ":title")
+    longer = shapes + SHORT.replace("s:Short", "s:Shorter").replace(":name", ":title").replace("5", "6")
+    for turtle, reasons in ((shapes, 1), (longer, 2)):
+        both = {"ontology": {"city.ttl": DEPRECATED}, "shapes": {"rules.ttl": turtle}}
+        done = await parks.post("/rules", json=both, params={"rewrite": "true"})
+        assert done.is_success, done.text
+        [again] = (await parks.get("/review")).json()["items"]
+        assert again["id"] == item["id"]
+        assert again["statement"]["predicate"] == IRI + "title"
+        assert len(again["violations"]) == reasons
+
+
 async def test_without_asking_for_it_statements_stay_as_they_are(parks: httpx.AsyncClient) -> None:
     assert (await put(parks, DEPRECATED))["rewritten"] == 0
     assert await values(parks, "name") == ["High", "River"]

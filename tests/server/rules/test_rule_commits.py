@@ -16,6 +16,7 @@ from server.runtime.wiring import build
 from sparql.model.store_errors import StoreUnwritable
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.server.conftest import RecordedModel
+from tests.support.prepared_processes import urbankg
 from tests.support.running_server import RunningServer
 from tests.support.waiting import wait_until
 from tests.support.workshop import CITY, RULES, SHORT, folders, settings_in, update
@@ -104,10 +105,10 @@ async def test_an_edit_on_the_disk_that_the_store_does_not_take_is_reported_and_
     assert look() is None
     failing.times = 2
     assert [look(), look()] == [None, None]
-    told = (await shop_client.get("/rules")).json()["problem"]
-    assert "no space left" in told
+    reported = (await shop_client.get("/rules")).json()["problem"]
+    assert "no space left" in reported
     ready = await shop_client.get("/readyz")
-    assert (ready.status_code, ready.json()["checks"]["rules"]) == (200, told)
+    assert (ready.status_code, ready.json()["checks"]["rules"]) == (200, reported)
     assert (await update(shop_client, "INSERT DATA { :a a :Park ; :name 'Riverside' }")).is_success
     switched = look()
     assert switched is not None
@@ -143,10 +144,11 @@ def test_the_check_on_the_command_line_says_what_keeps_a_server_from_using_the_f
     with RunningServer(tmp_path / "data", *flags) as server:
         (shapes / "rules.ttl").write_text(RULES + "s:Broken sh:minCount 1 ;")
         wait_until(lambda: httpx.get(server.url + "/rules").json()["problem"] is not None, seconds=60)
-        command = [sys.executable, "-m", "server", "check", "--data", str(tmp_path / "data"), *flags]
-        told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert told.returncode == 1
-    assert f"The server at {server.url} does not use the files as they are" in " ".join(told.stdout.split())
+        reported = urbankg("check", "--data", str(tmp_path / "data"), *flags)
+    assert reported.returncode == 1
+    assert f"The server at {server.url} does not use the files as they are" in " ".join(
+        reported.stdout.split()
+    )
 
 
 @pytest.mark.parametrize(

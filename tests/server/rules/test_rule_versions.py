@@ -41,8 +41,10 @@ async def test_a_shape_shows_the_examples_beside_its_file(client: httpx.AsyncCli
     (folder / "pass.ttl").write_text("<a> <b> <c> .")
     (folder / "fail-twice.ttl").write_text("<a> <b> <d> .")
     (folder / "notes.txt").write_text("no example")
-    told = (await client.get("/rules/examples", params={"shape": "http://example.org/rules#Named"})).json()
-    assert told["examples"] == [
+    reported = (
+        await client.get("/rules/examples", params={"shape": "http://example.org/rules#Named"})
+    ).json()
+    assert reported["examples"] == [
         {"name": "fail-twice.ttl", "passes": False, "turtle": "<a> <b> <d> ."},
         {"name": "pass.ttl", "passes": True, "turtle": "<a> <b> <c> ."},
     ]

@@ -61,7 +61,7 @@ async def test_a_dry_run_changes_nothing(client: httpx.AsyncClient, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("path", "content", "told"),
+    ("path", "content", "message"),
     [
         ("/shapes/rules.ttl", RULES + "s:Broken sh:minCount 1 ;", "rules.ttl:6"),
         ("/ontologies/city.ttl", CITY + ":Both rdfs:subClassOf :Park , :Road .", "disjoint"),
@@ -69,12 +69,12 @@ async def test_a_dry_run_changes_nothing(client: httpx.AsyncClient, tmp_path: Pa
     ],
 )
 async def test_what_cannot_be_used_is_refused_with_its_place_and_the_old_rules_stay(
-    shared_shop_client: httpx.AsyncClient, path: str, content: str, told: str
+    shared_shop_client: httpx.AsyncClient, path: str, content: str, message: str
 ) -> None:
     before = (await shared_shop_client.get("/rules")).json()["rules"]
     answer = await shared_shop_client.put(path, content=content, headers=TURTLE)
     assert answer.status_code == 422
-    assert told in answer.json()["detail"]
+    assert message in answer.json()["detail"]
     assert answer.json()["check"]["errors"] >= 1
     assert (await shared_shop_client.get("/rules")).json()["rules"] == before
     assert (await update(shared_shop_client, "INSERT DATA { :a a :Park }")).status_code == 422
@@ -256,11 +256,11 @@ async def test_an_impossible_class_is_reported_by_the_reasoner_after_the_switch(
             answer = await client.put("/ontologies/city.ttl", content=more, headers=TURTLE)
             assert answer.status_code == 200, answer.text
             await asyncio.to_thread(services.background.finish, 300)
-            told = (await client.get("/rules")).json()
-            assert told["background"] == []
-            (found,) = [f for f in told["check"]["findings"] if f["rule"] == "unsatisfiable_class"]
+            reported = (await client.get("/rules")).json()
+            assert reported["background"] == []
+            (found,) = [f for f in reported["check"]["findings"] if f["rule"] == "unsatisfiable_class"]
             assert found["subject"].endswith("#Parkway")
-            assert any("Reasoned over by HermiT" in note for note in told["check"]["notes"])
+            assert any("Reasoned over by HermiT" in note for note in reported["check"]["notes"])
 
 
 async def test_only_an_edit_of_the_ontology_asks_the_reasoner(

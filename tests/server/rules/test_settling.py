@@ -8,7 +8,7 @@ import pytest
 from curation.exceptions import Exceptions
 from server.runtime.context import Services
 from tests.server.conftest import select
-from tests.support.workshop import PREFIX, RULES, SHORT, update
+from tests.support.workshop import PREFIX, RULES, SHORT, submit, update
 
 NAMES = "SELECT ?n { ?s :name ?n } ORDER BY ?n"
 
@@ -70,6 +70,32 @@ async def test_a_correction_replaces_the_statement(shop_client: httpx.AsyncClien
     statement = {**short, "object": {"type": "literal", "value": "River"}}
     await decided(shop_client, f"{item}/accept", statements=[statement], reason="Shorter.")
     assert await names(shop_client) == ["High", "Hill", "River"]
+
+
+async def test_a_warning_survives_edits_of_other_rules_and_goes_with_its_own(
+    shop_client: httpx.AsyncClient,
+) -> None:
+    turtle = {"content-type": "text/turtle"}
+    warns = SHORT.replace("sh:maxLength 5", "sh:severity sh:Warning ; sh:maxLength 5")
+
+    async def put(text: str) -> None:
+        assert (await shop_client.put("/shapes/rules.ttl", content=text, headers=turtle)).is_success
+
+    async def waiting() -> list[tuple[str, str]]:
+        items = (await shop_client.get("/review", params={"severity": "Warning"})).json()["items"]
+        return [(one["id"], one["violations"][0]["message"]) for one in items]
+
+    await put(RULES + warns)
+    answer = await submit(shop_client, ("park", "name", "'Riverside'"), ("park", "a", "Park"))
+    assert len(answer["warnings"]) == 1
+    before = await waiting()
+    assert [message for _, message in before] == ["Keep names short."]
+    await put("# said anew\n" + RULES + warns)
+    assert await waiting() == before
+    await put(RULES + warns + SHORT.replace("s:Short", "s:Other").replace(":name", ":title"))
+    assert await waiting() == before
+    await put(RULES)
+    assert await waiting() == []
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from server.http.access.keys import KeyStore, Scope
 from server.jobs.database import Database
 from server.runtime.databases import check_databases
 from sparql.storage.embedded_store import EmbeddedStore
-from tests.server.cli.test_cli import urbankg
 from tests.sparql.storage.test_damaged_files import (
     a_folder,
     emptied,
@@ -28,6 +27,7 @@ from tests.sparql.storage.test_damaged_files import (
     truncated,
     zeroed,
 )
+from tests.support.prepared_processes import urbankg
 from tests.support.running_server import RunningServer
 
 QUERY = "SELECT ?o { <http://example.org/s> <http://example.org/p> ?o }"
@@ -98,9 +98,9 @@ def test_an_address_that_cannot_be_read_is_none(tmp_path: Path, content: str) ->
 )
 def test_a_damaged_graph_ends_the_start(data: Path, pattern: str, damage: Callable[[Path], None]) -> None:
     damage(largest(data, pattern))
-    told = serve(data)
-    assert str(data) in told
-    assert "urbankg restore" in told
+    reported = serve(data)
+    assert str(data) in reported
+    assert "urbankg restore" in reported
 
 
 def test_other_commands_report_a_damaged_graph_in_the_same_way(data: Path) -> None:
@@ -116,9 +116,9 @@ def test_other_commands_report_a_damaged_graph_in_the_same_way(data: Path) -> No
 @pytest.mark.parametrize("damage", [truncated, a_folder])
 def test_a_damaged_database_ends_the_start(data: Path, name: str, damage: Callable[[Path], None]) -> None:
     damage(data / name)
-    told = serve(data)
-    assert str(data / name) in told
-    assert "urbankg restore" in told
+    reported = serve(data)
+    assert str(data / name) in reported
+    assert "urbankg restore" in reported
 
 
 @pytest.mark.parametrize("place", ["changes", "server.json", "graph", "checkpoints/x"])

@@ -25,7 +25,7 @@ def lines() -> io.StringIO:
     root.setLevel(level)
 
 
-def told(lines: io.StringIO) -> list[dict[str, object]]:
+def reported(lines: io.StringIO) -> list[dict[str, object]]:
     return [json.loads(line) for line in lines.getvalue().splitlines()]
 
 
@@ -44,13 +44,13 @@ def test_a_terminal_gets_plain_lines_with_the_same_values():
     assert PlainFormatter().format(record)[8:] == " WARNING took long bytes=7"
 
 
-def test_an_error_is_told_by_its_class_and_places_and_not_by_its_message(lines: io.StringIO):
+def test_an_error_is_logged_by_its_class_and_places_and_not_by_its_message(lines: io.StringIO):
     try:
         raise ValueError(f"cannot parse {SECRET}")
     except ValueError:
         logging.getLogger("urbankg").exception("a request failed")
     assert SECRET not in lines.getvalue()
-    (found,) = told(lines)
+    (found,) = reported(lines)
     assert found["error"] == "ValueError"
     assert "test_logs.py" in found["places"][-1]
 
@@ -62,9 +62,9 @@ def test_libraries_that_write_addresses_are_kept_quiet(lines: io.StringIO):
 
 def test_the_level_decides_what_is_written(lines: io.StringIO):
     set_up_logs("error", lines)
-    logging.getLogger("urbankg").warning("not told")
-    logging.getLogger("urbankg").error("told")
-    assert [line["message"] for line in told(lines)] == ["told"]
+    logging.getLogger("urbankg").warning("not logged")
+    logging.getLogger("urbankg").error("logged")
+    assert [line["message"] for line in reported(lines)] == ["logged"]
 
 
 @pytest.mark.parametrize("given", [None, "", "with blank", "x" * 65, 'quote"', "line\nbreak"])
@@ -90,7 +90,7 @@ async def test_a_request_is_one_line_without_its_query_headers_or_body(
     assert response.headers["x-request-id"] == "mine-1"
     await client.get(f"/{SECRET}")
     assert SECRET not in lines.getvalue()
-    answered = [line for line in told(lines) if line["logger"] == "urbankg.requests"]
+    answered = [line for line in reported(lines) if line["logger"] == "urbankg.requests"]
     assert [(line["method"], line["route"], line["status"]) for line in answered] == [
         ("POST", "/sparql", response.status_code),
         ("GET", "none", 404),

@@ -252,15 +252,15 @@ async def test_what_is_answered_only_from_the_folder_is_refused(
 
 
 async def test_healthz_says_what_a_remote_store_cannot_promise(client: httpx.AsyncClient):
-    told = (await client.get("/healthz")).json()["store"]
-    assert told["kind"] == "remote"
-    assert any("RDF 1.2" in one for one in told["not_promised"])
+    reported = (await client.get("/healthz")).json()["store"]
+    assert reported["kind"] == "remote"
+    assert any("RDF 1.2" in one for one in reported["not_promised"])
     assert (await client.get("/readyz")).status_code == 200
     description = await client.get("/sparql", headers={"accept": "application/n-triples"})
     assert "EmptyGraphs" not in description.text
 
 
-async def test_a_store_that_is_gone_is_told(tmp_path: Path, schema: Schema, gate: ShapesGate):
+async def test_a_store_that_is_gone_is_reported(tmp_path: Path, schema: Schema, gate: ShapesGate):
     with oxigraph_server() as address:
         services = build(settings_for(address, tmp_path / "data"), schema=schema, gate=own_gate(gate))
         await services.start()

@@ -1,4 +1,4 @@
-"""Settings: TOML < environment < flags, told where from, secrets hidden, documented."""
+"""Settings: TOML < environment < flags, shown with their origin, secrets hidden, documented."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A server told to stop finishes what it took, and leaves nothing behind."""
+"""A server that is asked to stop finishes what it took, and leaves nothing behind."""
 
 import json
 import os

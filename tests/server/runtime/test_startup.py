@@ -29,8 +29,8 @@ from shapes.gate.gate import ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
 from sparql.protocol.formats import BY_NAME
 from sparql.workers.result import QueryRequest
-from tests.server.cli.test_cli import urbankg
 from tests.server.conftest import RecordedModel, select
+from tests.support.prepared_processes import urbankg
 
 WRITE = {"content-type": "application/sparql-update"}
 
@@ -74,20 +74,22 @@ async def test_while_the_gate_is_being_read_queries_are_answered_and_a_write_wai
         assert (await client.get("/healthz")).json()["shapes"] == services.gate.version
 
 
-async def test_an_interrupted_bulk_load_is_told_until_it_is_finished(held: tuple[Services, threading.Event]):
+async def test_an_interrupted_bulk_load_is_reported_until_it_is_finished(
+    held: tuple[Services, threading.Event],
+):
     services, let_go = held
     services.store.begin_bulk()
     transport = httpx.ASGITransport(create_app(services))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:
-        told = await client.get("/readyz")
-        assert told.status_code == 503
-        assert "bulk load" in told.json()["checks"]["store"]
+        reported = await client.get("/readyz")
+        assert reported.status_code == 503
+        assert "bulk load" in reported.json()["checks"]["store"]
         let_go.set()
         await services.opened()
         assert (await client.get("/readyz")).status_code == 200
 
 
-async def test_what_keeps_the_gate_from_being_read_is_told_and_the_store_is_let_go(tmp_path: Path):
+async def test_what_keeps_the_gate_from_being_read_is_reported_and_the_store_is_let_go(tmp_path: Path):
     shapes = tmp_path / "shapes"
     shapes.mkdir()
     (shapes / "broken.ttl").write_text("this is no Turtle")
@@ -119,13 +121,13 @@ async def test_a_command_that_only_queries_or_lists_opens_neither_shapes_nor_ind
 
 def imported_with(modules: str) -> set[str]:
     """All that is imported when these are, in a process of their own."""
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-c", f"import {modules}, sys; print(*sys.modules)"],
         capture_output=True,
         text=True,
         check=True,
     )
-    return set(told.stdout.split())
+    return set(reported.stdout.split())
 
 
 def test_the_command_line_does_not_wait_for_the_libraries_that_a_query_does_not_need():

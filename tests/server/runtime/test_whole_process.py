@@ -9,7 +9,7 @@ from rdflib.plugins.stores.sparqlstore import SPARQLStore
 from SPARQLWrapper import JSON, SPARQLWrapper
 
 from tests.server.conftest import COLUMBIA, triples
-from tests.support.running_server import RunningServer
+from tests.support.running_server import PROGRAM, RunningServer
 from tests.support.tgi_stand_in import StandIn, free_port, running
 from tests.support.waiting import wait_until
 
@@ -29,11 +29,10 @@ def ask_wrapper(url: str, query: str) -> list[dict[str, dict[str, str]]]:
     return client.query().convert()["results"]["bindings"]
 
 
-def test_a_text_goes_in_over_http_and_comes_out_through_sparql_clients(tmp_path: Path):
-    with (
-        running(StandIn(answer=REPLY)) as model,
-        RunningServer(tmp_path / "data", model_url=model.url) as server,
-    ):
+def test_a_text_goes_in_over_http_and_comes_out_through_sparql_clients_also_after_a_kill(tmp_path: Path):
+    """A kill in an extraction loses nothing and leaves no half batch."""
+    with running(StandIn(answer=REPLY)) as model:
+        server = RunningServer(tmp_path / "data", model_url=model.url, program=PROGRAM)
         answer = httpx.post(server.url + "/extractions", json={"text": COLUMBIA}, timeout=60)
         assert answer.status_code == 200, answer.text
         assert len(answer.json()["accepted"]) == 4
@@ -41,12 +40,6 @@ def test_a_text_goes_in_over_http_and_comes_out_through_sparql_clients(tmp_path:
         assert [row["year"]["value"] for row in rows] == ["1754"]
         graph = rdflib.Graph(SPARQLStore(server.url + "/sparql"))
         assert [str(row.year) for row in graph.query(ESTABLISHED)] == ["1754"]
-
-
-def test_killing_the_server_in_an_extraction_loses_nothing_and_leaves_no_half_batch(tmp_path: Path):
-    with running(StandIn(answer=REPLY)) as model:
-        server = RunningServer(tmp_path / "data", model_url=model.url)
-        httpx.post(server.url + "/extractions", json={"text": COLUMBIA}, timeout=60)
         revision = httpx.get(server.url + "/healthz", timeout=120).json()["revision"]
         model.held = 1
         other = COLUMBIA.replace("Columbia University", "Fordham University")
@@ -62,7 +55,7 @@ def test_killing_the_server_in_an_extraction_loses_nothing_and_leaves_no_half_ba
             assert ask_wrapper(again.url, "SELECT * WHERE { ?s ?p 'Fordham University'@en }") == []
 
 
-def test_a_model_server_that_is_down_is_told_and_the_server_goes_on(tmp_path: Path):
+def test_a_model_server_that_is_down_is_reported_and_the_server_goes_on(tmp_path: Path):
     down = f"http://127.0.0.1:{free_port()}"
     with RunningServer(tmp_path / "data", model_url=down) as server:
         answer = httpx.post(server.url + "/extractions", json={"text": COLUMBIA}, timeout=120)

@@ -60,9 +60,9 @@ async def test_the_refusal_of_an_update_is_a_validation_report_for_who_asks(shar
 async def test_the_conforming_part_of_an_update_is_taken_and_the_rest_waits_for_a_person(client):
     answer = await update(client, HALF, partial="true")
     assert answer.status_code == 200
-    told = answer.json()
-    assert (told["accepted"], len(told["rejected"])) == (4, 1)
-    assert told["revision"]
+    reported = answer.json()
+    assert (reported["accepted"], len(reported["rejected"])) == (4, 1)
+    assert reported["revision"]
     (item,) = (await client.get("/review")).json()["items"]
     assert item["statement"]["predicate"] == URBAN + "closed"
     assert item["source"] == "update"
@@ -76,9 +76,9 @@ async def test_removals_that_break_a_shape_are_not_taken_in_part(client):
         client, PREFIXES + "DELETE WHERE { ex:hall rdfs:label ?l }", partial="true", accept="application/json"
     )
     assert answer.status_code == 200
-    told = answer.json()
-    assert (told["accepted"], told["revision"] is not None) == (0, True)
-    assert [one["statement"]["object"]["value"] for one in told["rejected"]] == ["Hall"]
+    reported = answer.json()
+    assert (reported["accepted"], reported["revision"] is not None) == (0, True)
+    assert [one["statement"]["object"]["value"] for one in reported["rejected"]] == ["Hall"]
     held = await client.get("/sparql", params={"query": PREFIXES + "ASK { ex:hall rdfs:label ?l }"})
     assert held.json()["boolean"] is True
 

@@ -75,9 +75,9 @@ async def test_a_policy_of_the_shapes_is_for_one_property_and_the_ways_it_names(
     async with Town(tmp_path, policy) as town:
         refused = await town.update("ex:far ex:liesIn ex:square . ex:far ex:beside ex:square")
         assert refused.status_code == 422
-        (told,) = refused.json()["rejected"]
-        assert "The statement puts" in told["violations"][0]["message"]
-        assert "DC" in told["violations"][0]["message"]
+        (reported,) = refused.json()["rejected"]
+        assert "The statement puts" in reported["violations"][0]["message"]
+        assert "DC" in reported["violations"][0]["message"]
         assert (await town.update("ex:inner ex:liesIn ex:square . ex:far ex:beside ex:square")).is_success
         assert (await town.store("ex:far ex:liesIn ex:square .")).is_success
 

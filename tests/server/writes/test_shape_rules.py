@@ -77,9 +77,9 @@ async def test_a_rule_without_end_is_a_problem_and_no_reason_to_stop(
     put = await client.put("/shapes/endless.ttl", content=ENDLESS, headers=TURTLE)
     assert put.status_code == 201, put.text
     city.background.finish(120)
-    told = (await client.get("/rules")).json()
-    assert "example.org/again" in told["problem"]
-    assert "without end" not in told["inference"]
+    reported = (await client.get("/rules")).json()
+    assert "example.org/again" in reported["problem"]
+    assert "without end" not in reported["inference"]
     assert await names(client, "?x a ex:Place") == ["b"]
     assert (await client.delete("/shapes/endless.ttl")).is_success
     city.background.finish(120)

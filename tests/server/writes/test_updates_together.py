@@ -81,9 +81,9 @@ async def test_any_mix_gives_what_the_same_updates_give_one_by_one(
     assert {422, 403, 400, 200} <= {answer.status_code for answer in answers}
     assert held(shop.store) == held(alone)
     assert revisions == list(range(revisions[0], shop.store.revision() + 1))
-    told = [json.loads(line) for line in shop.changes.reader(revisions[0] - 1).next_lines()]
-    assert [one["revision"] for one in told] == revisions
-    assert replayed(told) == held(alone)
+    reported = [json.loads(line) for line in shop.changes.reader(revisions[0] - 1).next_lines()]
+    assert [one["revision"] for one in reported] == revisions
+    assert replayed(reported) == held(alone)
 
 
 def one_by_one(writer: Writer, store: EmbeddedStore, text: str) -> Outcome:
@@ -95,7 +95,7 @@ def one_by_one(writer: Writer, store: EmbeddedStore, text: str) -> Outcome:
 
 
 def replayed(entries: list[dict[str, str]]) -> set[str]:
-    """What the journal makes of an empty graph; each entry tells only what it changed."""
+    """What the journal makes of an empty graph; each entry has only what it changed."""
     standing: set[str] = set()
     for one in entries:
         removed, added = (

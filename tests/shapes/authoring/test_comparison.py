@@ -12,7 +12,8 @@ from pyoxigraph import Quad
 
 from ontology import Schema
 from shapes.authoring.comparison import comparison
-from shapes.authoring.impact import ComparedRules, Impact, measure_impact
+from shapes.authoring.impact import measure_impact
+from shapes.authoring.impact_results import ComparedRules, Impact
 from shapes.gate.gate import ShapesGate
 from shapes.gate.judging import in_order
 from shapes.loading import load_shapes
@@ -44,13 +45,13 @@ def random_store(seed: int) -> EmbeddedStore:
     return store
 
 
-def told(violations: Iterable[Violation]) -> list[Violation]:
+def reported(violations: Iterable[Violation]) -> list[Violation]:
     """Without the messages, in which the engine describes a blank node by what it read of it before."""
     return in_order([[replace(one, message="") for one in violations]])
 
 
-def shapes_told(impact: Impact) -> list[tuple[str, str, int, list[Violation], list[Violation]]]:
-    return [(s.name, s.change, s.targets, told(s.failing), told(s.fixed)) for s in impact.shapes]
+def shapes_reported(impact: Impact) -> list[tuple[str, str, int, list[Violation], list[Violation]]]:
+    return [(s.name, s.change, s.targets, reported(s.failing), reported(s.fixed)) for s in impact.shapes]
 
 
 def test_a_part_of_a_gate_judges_as_the_whole_does(whole: ShapesGate) -> None:
@@ -62,7 +63,7 @@ def test_a_part_of_a_gate_judges_as_the_whole_does(whole: ShapesGate) -> None:
         assert len(part.files.graph) < len(whole.files.graph)
         for store, report in zip(stores, reports, strict=True):
             wanted = [one for one in report if one.shape is not None and str(one.shape).strip("<>") == name]
-            assert told(part.report(store)) == told(wanted)
+            assert reported(part.report(store)) == reported(wanted)
 
 
 @pytest.mark.parametrize(("text", "instead"), EDITS)
@@ -78,7 +79,7 @@ def test_an_edit_has_the_impact_that_it_has_among_all_shapes(
     store = random_store(7)
     expected = measure_impact(store, before, after)
     assert expected.shapes
-    assert shapes_told(measure_impact(store, parts.before, parts.after)) == shapes_told(expected)
+    assert shapes_reported(measure_impact(store, parts.before, parts.after)) == shapes_reported(expected)
     assert parts.waiting == 0
 
 

@@ -62,7 +62,7 @@ SQUARE = """:Rectangle a rdfs:Class , sh:NodeShape ; sh:property [ sh:path :widt
 AREA = """:Rectangle a rdfs:Class , sh:NodeShape ; sh:rule [ a sh:SPARQLRule ; sh:construct '''
     PREFIX : <http://example.org/> CONSTRUCT { $this :area ?a } WHERE {
     $this :width ?w ; :height ?h . BIND (?w * ?h AS ?a) }''' ] ."""
-FREE = """:Desk a rdfs:Class , sh:NodeShape ; sh:rule [ a sh:SPARQLRule ; sh:construct '''
+FREE = """:Table a rdfs:Class , sh:NodeShape ; sh:rule [ a sh:SPARQLRule ; sh:construct '''
     PREFIX : <http://example.org/> CONSTRUCT { $this a :Free } WHERE { FILTER NOT EXISTS { ?x :uses $this } }
     ''' ] ."""
 
@@ -105,7 +105,7 @@ def test_a_query_concludes_values_and_those_of_others_go() -> None:
 def test_what_follows_from_an_absence_goes_when_it_is_there() -> None:
     rules = rules_of(FREE)
     store, writer = open_writer(rules)
-    write(writer, ":d a :Desk . :e a :Desk . :Free rdfs:subClassOf :Useful .")
+    write(writer, ":d a :Table . :e a :Table . :Free rdfs:subClassOf :Useful .")
     assert set(triples(":d a :Free , :Useful . :e a :Free , :Useful .")) <= held(store)
     write(writer, ":a :uses :d .")
     assert held(store) == set(triples(":e a :Free , :Useful ."))
@@ -121,7 +121,7 @@ def test_rules_wait_for_those_before_them_in_order() -> None:
         sh:predicate :uses ; sh:object [ sh:path :near ] ] . :Chair a sh:NodeShape ."""
     )
     store, writer = open_writer(rules)
-    write(writer, ":d a :Desk . :c :near :d .")
+    write(writer, ":d a :Table . :c :near :d .")
     assert held(store) == set(triples(":c :uses :d ."))
     write(writer, "", ":c :near :d .")
     assert held(store) == set(triples(":d a :Free ."))

@@ -7,7 +7,8 @@ import rdflib
 from pyoxigraph import Quad, RdfFormat, parse
 
 from shapes.engine.data_graph import DataGraph
-from shapes.gate.gate import EngineName, ShapesGate
+from shapes.gate.engines import EngineName
+from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
 from sparql.model.source import TripleIndex
 from sparql.storage.embedded_store import EmbeddedStore

@@ -26,7 +26,7 @@ def dependencies(where: str, *, path: str = "", head: str = "SELECT $this") -> l
     return list(shape.dependencies)
 
 
-def told(found: list[Dependency]) -> set[tuple[str | None, str]]:
+def reported(found: list[Dependency]) -> set[tuple[str | None, str]]:
     """Paths and steps as texts, with the namespace left out."""
 
     def short(text: str) -> str:
@@ -39,56 +39,58 @@ def told(found: list[Dependency]) -> set[tuple[str | None, str]]:
 
 def test_uniqueness_is_solved_from_the_focus_node():
     found = dependencies("$this ex:code ?code . ?other ex:code ?code FILTER (?other != $this)")
-    assert told(found) == {("", "code"), ("code", "^code")}
+    assert reported(found) == {("", "code"), ("code", "^code")}
     assert {d.effect for d in found} == {ADDED}
 
 
 def test_a_pattern_that_nothing_joins_may_concern_any_focus_node():
-    assert (None, "code") in told(
+    assert (None, "code") in reported(
         dependencies("$this ex:code ?code . ?other ex:code ?same FILTER (?same = ?code)")
     )
 
 
 def test_what_an_optional_binds_leads_nowhere_outside_of_it():
-    found = told(dependencies("OPTIONAL { $this ex:part ?part } ?part ex:broken true"))
+    found = reported(dependencies("OPTIONAL { $this ex:part ?part } ?part ex:broken true"))
     assert (None, "broken") in found
     assert ("", "part") in found
 
 
 def test_an_optional_is_reached_from_what_it_is_attached_to():
-    assert told(dependencies("$this ex:part ?part OPTIONAL { ?part ex:broken ?b } FILTER (!BOUND(?b))")) == {
+    assert reported(
+        dependencies("$this ex:part ?part OPTIONAL { ?part ex:broken ?b } FILTER (!BOUND(?b))")
+    ) == {
         ("", "part"),
         ("part", "broken"),
     }
 
 
 def test_a_branch_of_a_union_does_not_lead_into_the_other():
-    assert (None, "broken") in told(dependencies("{ $this ex:part ?x } UNION { ?x ex:broken true }"))
+    assert (None, "broken") in reported(dependencies("{ $this ex:part ?x } UNION { ?x ex:broken true }"))
     both = dependencies("$this ex:part ?x { ?x ex:broken true } UNION { ?x ex:lost true }")
-    assert told(both) == {("", "part"), ("part", "broken"), ("part", "lost")}
+    assert reported(both) == {("", "part"), ("part", "broken"), ("part", "lost")}
 
 
 def test_not_exists_is_reached_from_the_solution_it_tests():
     found = dependencies("$this ex:part ?x FILTER NOT EXISTS { ?x ex:checked ?when }")
-    assert told(found) == {("", "part"), ("part", "checked")}
+    assert reported(found) == {("", "part"), ("part", "checked")}
     assert {d.effect for d in found} == {ANY}
 
 
 def test_a_sub_select_shares_only_what_it_projects():
     hidden = "$this ex:part ?x { SELECT $this WHERE { $this ex:near ?x . ?y ex:broken ?x } }"
-    assert told(dependencies(hidden)) == {("", "part"), ("", "near"), ("near", "^broken")}
+    assert reported(dependencies(hidden)) == {("", "part"), ("", "near"), ("near", "^broken")}
     with pytest.raises(ShapeMalformed, match="nested SELECT"):
         dependencies("$this ex:part ?x { SELECT ?y WHERE { ?y ex:broken $this } }")
 
 
 def test_a_filter_narrows_a_predicate_that_is_a_variable():
-    found = told(dependencies("$this ?p $this FILTER (?p IN (ex:near, ex:in))"))
+    found = reported(dependencies("$this ?p $this FILTER (?p IN (ex:near, ex:in))"))
     assert found == {("", "near"), ("", "in")}
-    assert told(dependencies("$this ?p $this FILTER (?p = ex:near || true)")) == {("", "!")}
+    assert reported(dependencies("$this ?p $this FILTER (?p = ex:near || true)")) == {("", "!")}
 
 
 def test_the_path_of_the_shape_stands_for_its_variable():
-    found = told(
+    found = reported(
         dependencies(
             "$this $PATH ?v . ?v ex:broken true", path="sh:path ( ex:part [ sh:inversePath ex:in ] ) ;"
         )
@@ -111,8 +113,8 @@ def test_a_component_of_ones_own_depends_on_what_its_validator_asks():
         """,
     )
     other, shape = targeted_shapes(graph)
-    assert told(list(shape.dependencies)) == {("", "part"), ("part", "ownedBy")}
-    assert {d.effect for d in shape.dependencies if told([d]) == {("part", "ownedBy")}} == {REMOVED}
+    assert reported(list(shape.dependencies)) == {("", "part"), ("part", "ownedBy")}
+    assert {d.effect for d in shape.dependencies if reported([d]) == {("part", "ownedBy")}} == {REMOVED}
     assert {d.effect for d in other.dependencies} == {REMOVED}
 
 

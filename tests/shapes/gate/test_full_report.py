@@ -51,7 +51,7 @@ def random_graph(seed: int) -> list[Quad]:
     return quads
 
 
-def told(found: list[Violation]) -> list[str]:
+def reported(found: list[Violation]) -> list[str]:
     return sorted(map(str, found))
 
 
@@ -72,9 +72,9 @@ def test_portions_of_any_size_say_the_same_as_everything_at_once(
     in_memory = EmbeddedStore()
     for one in (store, in_memory):
         one.graph.extend(random_graph(seed))
-    expected = told(gate.report(in_memory))
+    expected = reported(gate.report(in_memory))
     assert expected
-    assert told(list(gate.results(store))) == expected
+    assert reported(list(gate.results(store))) == expected
     assert gate.report(store) == in_order([gate.report(store)])
     store.close()
 

@@ -11,7 +11,7 @@ from pyshacl import validate
 
 from shapes.engine.data_graph import DataGraph
 from shapes.gate.gate import ShapesGate
-from shapes.gate.gate import _components as gate_components
+from shapes.gate.rejected_groups import components as gate_components
 from shapes.loading import load_shapes
 from sparql.model.change import Delta, Statement
 from sparql.model.source import Overlay

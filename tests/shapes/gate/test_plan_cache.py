@@ -44,9 +44,9 @@ def test_a_gate_from_what_is_kept_refuses_what_any_other_refuses(tmp_path: Path)
         Triple(NamedNode("http://e/s"), RDF.type, NamedNode("http://e/C")),
         Triple(NamedNode("http://e/s"), NamedNode("http://e/bad"), Literal(1)),
     ]
-    told = [[one.message for one in gate.judge(store, bad)] for gate in (first, second)]
-    assert told[0]
-    assert told[0] == told[1]
+    reported = [[one.message for one in gate.judge(store, bad)] for gate in (first, second)]
+    assert reported[0]
+    assert reported[0] == reported[1]
 
 
 def test_other_shapes_another_program_and_a_broken_file_are_read_anew(files: ShapesFiles, tmp_path: Path):
@@ -55,10 +55,10 @@ def test_other_shapes_another_program_and_a_broken_file_are_read_anew(files: Sha
     assert plan.read(files.version) is None
     plan.write(files.version, targeted_shapes(files.graph))
     assert plan.read("another") is None
-    told = json.loads(path.read_text())
-    path.write_text(json.dumps({**told, "key": told["key"] + "x"}))
+    reported = json.loads(path.read_text())
+    path.write_text(json.dumps({**reported, "key": reported["key"] + "x"}))
     assert plan.read(files.version) is None
-    path.write_text(json.dumps(told)[:-100])
+    path.write_text(json.dumps(reported)[:-100])
     assert plan.read(files.version) is None
 
 

@@ -29,7 +29,7 @@ def city(tmp_path: Path) -> City:
 
 
 @pytest.fixture
-def desk(city: City) -> Decisions:
+def decisions(city: City) -> Decisions:
     return Decisions(city.store, city.writer, city.review, schema=Schema.empty, shapes_version=lambda: "test")
 
 
@@ -48,18 +48,18 @@ def test_what_rests_on_the_same_shares_a_reifier(city: City):
     assert len(shared) == 1
 
 
-def test_what_a_person_takes_out_leaves_the_others_their_evidence(city: City, desk: Decisions):
+def test_what_a_person_takes_out_leaves_the_others_their_evidence(city: City, decisions: Decisions):
     city.post("text", LONG)
-    desk.reject([item_of(city, LONG[0])], ADA, reason="no")
+    decisions.reject([item_of(city, LONG[0])], ADA, reason="no")
     left = [one.evidence.triple for one in city.documents.supported(Document("text").iri)]
     assert left == LONG[1:]
     assert set(city.store.match(None, ex("called"), None)) == set(LONG[1:])
     assert reifiers(city)[LONG[0]] == set()
 
 
-def test_what_a_person_decides_on_has_evidence_of_its_own(city: City, desk: Decisions):
+def test_what_a_person_decides_on_has_evidence_of_its_own(city: City, decisions: Decisions):
     city.post("text", LONG)
-    done = desk.accept([item_of(city, LONG[1])], ADA)
+    done = decisions.accept([item_of(city, LONG[1])], ADA)
     decided = {
         one.evidence.triple: one.evidence.decision for one in city.documents.supported(Document("text").iri)
     }
@@ -70,10 +70,10 @@ def test_what_a_person_decides_on_has_evidence_of_its_own(city: City, desk: Deci
     assert not any(reifiers(city).values())
 
 
-def test_the_last_that_goes_takes_the_reifier_along(city: City, desk: Decisions):
+def test_the_last_that_goes_takes_the_reifier_along(city: City, decisions: Decisions):
     city.post("text", LONG)
     for triple in LONG:
-        desk.reject([item_of(city, triple)], ADA, reason="no")
+        decisions.reject([item_of(city, triple)], ADA, reason="no")
     assert not any(reifiers(city).values())
     assert not any(city.store.match_quads(None, PROV.wasGeneratedBy, None, PROVENANCE))
 
@@ -92,7 +92,7 @@ def test_what_statements_rest_on_is_reported_once_for_many_and_read_back_for_eac
     triples = [Triple(ex(f"s{number}"), ex("p"), Literal("o")) for number in range(200)]
     spans = [Support(0, 2, "so", 0.5), Support(3, 6, "and", 0.5)]
     supports = {triple: spans[number % 2] for number, triple in enumerate(triples)}
-    record = RunRecord(run, supports, lambda *told: ())
+    record = RunRecord(run, supports, lambda *reported: ())
     verdict = Verdict(accepted=tuple(Statement(triple) for triple in triples))
     store = EmbeddedStore()
     store.commit([*record(verdict)])
@@ -100,8 +100,9 @@ def test_what_statements_rest_on_is_reported_once_for_many_and_read_back_for_eac
     read = {triple: reader.read(piece) for triple in triples for piece in reader.about(triple)}
     assert {triple: one.support for triple, one in read.items() if one is not None} == supports
     assert {piece.triple for piece in reader.of_run(run.iri)} == set(triples)
-    told = list(store.match_quads(None, UKG.quote, None, PROVENANCE))
-    assert len(told) == 4
+    reported = list(store.match_quads(None, UKG.quote, None, PROVENANCE))
+    assert len(reported) == 4
     assert all(
-        sum(1 for _ in store.match_quads(quad.subject, RDF.reifies, None, PROVENANCE)) <= 64 for quad in told
+        sum(1 for _ in store.match_quads(quad.subject, RDF.reifies, None, PROVENANCE)) <= 64
+        for quad in reported
     )

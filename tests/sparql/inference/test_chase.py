@@ -168,7 +168,7 @@ def test_after_every_edit_the_inferred_graph_is_what_follows_from_what_is_stated
         else:
             inferred = held(store, INFERRED)
             quads = [Quad(*triple, DEFAULT) for triple in some]
-            # The bulk load's own way of telling what was known from elsewhere.
+            # The bulk load's own way of finding what was known from elsewhere.
             known = extracted | ontology | inferred
             writer.bulk([*quads, *(Quad(*triple, ASSERTED) for triple in some if triple in known)])
             asserted |= set(some)

@@ -130,8 +130,8 @@ def test_the_store_records_every_layer_and_never_calls_such_relations_exact() ->
     writer = Writer(store, deriver=SpatialRelations(Tolerances(0.0, TOLERANCES.layers)))
     writer.commit(Change(additions=tuple(map(Statement, geometry("a", "POINT(0 0)")))))
     (mark,) = marks(store)
-    told = f"RCC8, tolerance 0 m; {FAIR} 250 m; {ROUGH} 700 m"
-    assert mark.object == Literal(told)
+    reported = f"RCC8, tolerance 0 m; {FAIR} 250 m; {ROUGH} 700 m"
+    assert mark.object == Literal(reported)
     assert not are_exact(store)
     assert Tolerances().description == "RCC8, tolerance 0 m"
 

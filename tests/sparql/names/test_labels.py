@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad
 
 from extractors.grounding.linking import LabelEntry
-from extractors.grounding.name_similarity import told_apart
+from extractors.grounding.name_similarity import are_distinct
 from sparql.names.labels import LabelIndex
 
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -242,7 +242,7 @@ def test_all_similar_names_are_found_except_distinct_ones(name: str) -> None:
 
     def fitting(entries: Sequence[tuple[LabelEntry, float]]) -> list[tuple[LabelEntry, float]]:
         return sorted(
-            (one for one in entries if not told_apart(name, one[0].label)),
+            (one for one in entries if not are_distinct(name, one[0].label)),
             key=lambda one: (-one[1], one[0].iri.value),
         )
 

@@ -50,9 +50,9 @@ def test_graphs_take_the_format_the_client_likes_best(accept: str | None, expect
 
 
 def test_a_client_that_accepts_none_gets_the_list_of_formats() -> None:
-    with pytest.raises(NotAcceptable, match="text/csv") as told:
+    with pytest.raises(NotAcceptable, match="text/csv") as raised:
         choose("image/png, text/turtle", RESULT_FORMATS)
-    assert "application/sparql-results+json" in told.value.offered
+    assert "application/sparql-results+json" in raised.value.offered
 
 
 def test_a_format_parameter_names_a_format_by_short_name_or_media_type() -> None:

@@ -33,22 +33,22 @@ def address(request: pytest.FixtureRequest) -> RemoteAddress:
 
 
 @pytest.fixture(scope="session")
-def known_traits() -> dict[RemoteAddress, StoreCapabilities]:
+def known_capabilities() -> dict[RemoteAddress, StoreCapabilities]:
     """What was found out about a store once."""
     return {}
 
 
 @pytest.fixture
 def open_remote(
-    address: RemoteAddress, known_traits: dict[RemoteAddress, StoreCapabilities], tmp_path: Path
+    address: RemoteAddress, known_capabilities: dict[RemoteAddress, StoreCapabilities], tmp_path: Path
 ) -> Iterator[Callable[..., RemoteStore]]:
     """Opens the store with a folder of this name beside it; closes what is still open at the end."""
     opened: list[RemoteStore] = []
 
     def open_(folder: str = "beside", **options: Any) -> RemoteStore:
-        capabilities = known_traits.get(address)
+        capabilities = known_capabilities.get(address)
         store = RemoteStore(address, EmbeddedStore(tmp_path / folder), capabilities=capabilities, **options)
-        known_traits[address] = store.capabilities
+        known_capabilities[address] = store.capabilities
         opened.append(store)
         return store
 

@@ -89,7 +89,7 @@ def test_load_is_found_in_each_operation() -> None:
         facts.refuse_remote_access()
 
 
-def test_a_graph_variable_is_told_from_a_graph_name() -> None:
+def test_a_graph_variable_is_distinguished_from_a_graph_name() -> None:
     assert facts_of("SELECT * { GRAPH ?g { ?s ?p ?o } }").graph_variable
     assert facts_of("SELECT * { graph$g{ ?s ?p ?o } }").graph_variable
     assert not facts_of("SELECT * { GRAPH <http://e/g> { ?s ?p ?graph } }").graph_variable

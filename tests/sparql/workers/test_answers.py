@@ -73,9 +73,9 @@ async def test_each_form_answers_in_its_formats(source: StoreCheckpoints, pool: 
 
 
 async def test_a_syntax_error_names_its_place(pool: WorkerPool) -> None:
-    with pytest.raises(SyntaxProblem) as told:
+    with pytest.raises(SyntaxProblem) as raised:
         await pool.solutions("SELECT * {\n ?s ?p }")
-    assert (told.value.line, told.value.column) == (2, 9)
+    assert (raised.value.line, raised.value.column) == (2, 9)
 
 
 async def test_a_query_for_another_host_never_reaches_a_worker(pool: WorkerPool) -> None:

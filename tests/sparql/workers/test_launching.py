@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sparql.workers.processes.launching import launch, worker_environment
+from sparql.workers.processes.launching import _LIBRARIES, launch, worker_environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the libraries are those of Linux")
 
@@ -22,6 +22,15 @@ def test_workers_use_the_system_allocator_where_none_is_installed(tmp_path: Path
     assert "LD_PRELOAD" not in worker_environment(str(tmp_path))
 
 
+def test_an_allocator_that_lacks_a_library_of_the_system_is_left_out(tmp_path: Path) -> None:
+    installed = Path(worker_environment(*_LIBRARIES)["LD_PRELOAD"]).read_bytes()
+    assert b"libatomic.so.1" in installed
+    library = tmp_path / "cmeel.prefix" / "lib" / "libmimalloc.so"
+    library.parent.mkdir(parents=True)
+    library.write_bytes(installed.replace(b"libatomic.so.1", b"libabsent.so.1"))
+    assert "LD_PRELOAD" not in worker_environment(str(tmp_path))
+
+
 def test_the_environment_of_the_server_comes_before_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_PRELOAD", "")
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=0")
@@ -29,8 +38,8 @@ def test_the_environment_of_the_server_comes_before_ours(monkeypatch: pytest.Mon
     try:
         launched.socket.settimeout(120)
         assert launched.socket.recv(1), "it is there"
-        told = Path(f"/proc/{launched.process.pid}/environ").read_bytes().split(b"\0")
+        environment = Path(f"/proc/{launched.process.pid}/environ").read_bytes().split(b"\0")
     finally:
         launched.terminate()
-    assert b"LD_PRELOAD=" in told
-    assert b"GLIBC_TUNABLES=glibc.malloc.hugetlb=0" in told
+    assert b"LD_PRELOAD=" in environment
+    assert b"GLIBC_TUNABLES=glibc.malloc.hugetlb=0" in environment

@@ -72,12 +72,12 @@ class TestBodies:
         ]
         assert len(bodies[0] | bodies[1]) == 2
 
-    def test_the_place_of_a_mistake_is_told(self):
+    def test_the_place_of_a_mistake_is_reported(self):
         with pytest.raises(PayloadProblem, match="line 2, column") as caught:
             read_payload(io.BytesIO(b"<http://e/s> <http://e/p>\n oops ."), BY_NAME["turtle"], "http://e/")
         assert caught.value.line == 2
 
-    def test_the_place_of_a_mistake_in_xml_is_told(self):
+    def test_the_place_of_a_mistake_in_xml_is_reported(self):
         with pytest.raises(PayloadProblem) as caught:
             read_payload(io.BytesIO(b"<a>\n  <b></c>\n</a>"), BY_NAME["rdfxml"], "http://e/")
         assert caught.value.line == 2

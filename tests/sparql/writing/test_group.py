@@ -229,7 +229,7 @@ def test_changes_without_judging_have_the_same_result_on_the_fast_path():
     long_way, short_way = Writer(EmbeddedStore()), Writer(EmbeddedStore(), gate=AtMostThree())
     one_by_one = [long_way.commit(change) for change in changes]
     outcomes = together(short_way, *changes)
-    assert [told(one) for one in outcomes] == [told(one) for one in one_by_one]
+    assert [reported(one) for one in outcomes] == [reported(one) for one in one_by_one]
     assert {*short_way._store.graph} == {*long_way._store.graph}
 
 
@@ -241,6 +241,6 @@ def takes_of(subject: NamedNode, *numbers: int) -> Change:
     return Change(removals=frozenset(Triple(subject, EX.p, Literal(number)) for number in numbers))
 
 
-def told(outcome: Outcome) -> tuple[object, ...]:
+def reported(outcome: Outcome) -> tuple[object, ...]:
     assert isinstance(outcome, Verdict)
     return outcome.accepted, [one.statement for one in outcome.rejected], outcome.revision

@@ -265,12 +265,12 @@ def test_a_refused_request_changes_nothing(store: pyoxigraph.Store) -> None:
 def test_a_syntax_error_names_its_place_in_the_whole_text(
     store: pyoxigraph.Store, text: str, line: int, column: int | None
 ) -> None:
-    with pytest.raises(SyntaxProblem) as told:
+    with pytest.raises(SyntaxProblem) as raised:
         capture(store, text)
-    assert told.value.line == line
+    assert raised.value.line == line
     if column is not None:
-        assert told.value.column == column
-        assert f"line {line}, column {column}" in str(told.value)
+        assert raised.value.column == column
+        assert f"line {line}, column {column}" in str(raised.value)
 
 
 def test_additions_name_what_is_inserted_even_if_it_is_there_already(store: pyoxigraph.Store) -> None:

@@ -21,16 +21,16 @@ _GRAPH = "".join(f"<http://example.org/{n}> <http://example.org/p> {n} .\n" for 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of an attack; `told` says what was seen."""
+    """What came of an attack; `detail` says what was seen."""
 
     group: str
     name: str
     held: bool
-    told: str = ""
+    detail: str = ""
 
     def line(self) -> str:
         """As it is printed."""
-        return f"{'held  ' if self.held else 'FAILED'}  {self.group}: {self.name}  {self.told}".rstrip()
+        return f"{'held  ' if self.held else 'FAILED'}  {self.group}: {self.name}  {self.detail}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class Target:
         headers: Mapping[str, str | bytes] | None = None,
         body: bytes = b"",
     ) -> Answer:
-        """One request as told, on a connection of its own."""
+        """One request as given, on a connection of its own."""
         return exchange(self.url, once(path, request(method, path, headers, body), method))[0]
 
     def alive(self, group: str) -> Result:
         """Whether the same process still answers."""
         if self.server.process.poll() is not None:
-            return Result(group, "the server lives", held=False, told="it is gone")
+            return Result(group, "the server lives", held=False, detail="it is gone")
         answer = self.send("GET", "/sparql?query=ASK%7B%7D", self.bearer(Scope.READ))
         return Result(group, "the server lives", answer.status == 200, f"status {answer.status}")
 

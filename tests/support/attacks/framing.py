@@ -73,8 +73,8 @@ def _behind(open_: Target) -> Iterator[Result]:
     ):
         for pieces in ((sent,), (sent[: len(sent) // 2], sent[len(sent) // 2 :])):
             statuses = _statuses(_talk(open_, *pieces, answers=len(expected)))
-            told = f"{name} in {len(pieces)} piece(s)"
-            yield Result(GROUP, told, statuses == expected, f"statuses {statuses}")
+            label = f"{name} in {len(pieces)} piece(s)"
+            yield Result(GROUP, label, statuses == expected, f"statuses {statuses}")
 
 
 def _talk(open_: Target, *pieces: bytes, answers: int | None = None) -> bytes:

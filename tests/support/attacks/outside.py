@@ -177,8 +177,8 @@ def _files(open_: Target, there: str) -> Iterator[_Sent]:
     )
     for name in names:
         message = {"files": [name], "mapping": str(mapping), "bulk": True, "report": False}
-        told = "a feature file that is an address" if name.startswith("/vsi") else "a disguised VRT"
-        yield f"{told}: {name[:24]}", "POST", "/loads", "application/json", json.dumps(message).encode()
+        label = "a feature file that is an address" if name.startswith("/vsi") else "a disguised VRT"
+        yield f"{label}: {name[:24]}", "POST", "/loads", "application/json", json.dumps(message).encode()
 
 
 def _canary(open_: Target) -> Result:

@@ -73,8 +73,8 @@ def attacks(open_: Target) -> Iterator[Result]:
             for method, path, kind, body in _WRITES
         }
         yield Result(GROUP, f"write from the origin {origin}", statuses == {403}, f"statuses {statuses}")
-        told = [path for path in _READS if _may_read(open_, path, headers)]
-        yield Result(GROUP, f"read from the origin {origin}", not told, ", ".join(told))
+        readable = [path for path in _READS if _may_read(open_, path, headers)]
+        yield Result(GROUP, f"read from the origin {origin}", not readable, ", ".join(readable))
     for header in _PROXIED:
         sent = {"Host": here, header: "192.0.2.1"}
         statuses = {

@@ -69,7 +69,7 @@ def attacks(keyed: Target) -> Iterator[Result]:
         needed = scope_of(route.method, route.path)
         name = f"{route.method} {route.path}"
         if needed is None:
-            yield Result(GROUP, name, held=False, told="a new route: say in scope_of which key it needs")
+            yield Result(GROUP, name, held=False, detail="a new route: say in scope_of which key it needs")
             continue
         yield _with_every_key(keyed, route.method, route.path, needed)
     yield from _by_form(keyed)
@@ -81,7 +81,7 @@ def _with_every_key(keyed: Target, method: str, path: str, needed: Scope) -> Res
     target = path.replace("{", "").replace("}", "")
     body = b"{}" if method in ("POST", "PUT") else b""
     kind = {"Content-Type": "application/json", "Accept": _ACCEPT}
-    for told, headers in (
+    for label, headers in (
         ("no key", {}),
         ("a wrong key", {"Authorization": "Bearer ukg_000000000000_" + "A" * 43}),
         ("nonsense", {"X-API-Key": "ukg_"}),
@@ -89,7 +89,7 @@ def _with_every_key(keyed: Target, method: str, path: str, needed: Scope) -> Res
     ):
         status = keyed.send(method, target, {**kind, **headers}, body).status
         if status != 401:
-            wrong.append(f"{told}: {status}")
+            wrong.append(f"{label}: {status}")
     for scope in ONE_SCOPE:
         status = keyed.send(method, target, {**kind, **keyed.bearer(scope)}, body).status
         # A form or a body of no known type may hold an update: the type is refused before the scope.

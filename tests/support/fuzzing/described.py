@@ -181,7 +181,7 @@ def parameters(routes: list[Route]) -> Iterator[Exchange]:
         asked = [*route.parameters, ("query", "no-such-parameter")]
         for place, name in asked:
             for value in _VALUES:
-                told = f"{route.method} {route.path} {name}={value[:30]!r}"
+                label = f"{route.method} {route.path} {name}={value[:30]!r}"
                 headers: dict[str, str | bytes] = {}
                 target = _at(route.path)
                 if place == "path":
@@ -192,7 +192,7 @@ def parameters(routes: list[Route]) -> Iterator[Exchange]:
                     headers[name] = value.encode("utf-8", "surrogatepass")
                 if route.path == "/changes":
                     headers["Accept"] = "application/x-ndjson"
-                yield once(told, request(route.method, target, headers), route.method)
+                yield once(label, request(route.method, target, headers), route.method)
             if place == "query":
                 target = f"{_at(route.path)}?{quote(name)}=1&{quote(name)}=2"
                 yield once(f"{route.method} {route.path} {name} twice", request(route.method, target))
@@ -206,14 +206,14 @@ def bodies(routes: list[Route]) -> Iterator[Exchange]:
         target = _at(route.path) + ("?default" if route.path == "/store" else "")
         for kind in (*_TYPES, *route.body):
             for body in (b"", b"\x00\xff\xfe", "caf\xe9".encode("latin-1"), b"<a:a> <a:b> <a:c> ."):
-                told = f"{route.method} {route.path} {kind[:40]!r} {body[:10]!r}"
+                label = f"{route.method} {route.path} {kind[:40]!r} {body[:10]!r}"
                 header = {"Content-Type": kind.encode("latin-1")} if kind else {}
-                yield once(told, request(route.method, target, header, body), route.method)
+                yield once(label, request(route.method, target, header, body), route.method)
         if "application/json" in route.body:
             for body in _json_bodies(route):
                 header = {"Content-Type": b"application/json"}
-                told = f"{route.method} {route.path} {body[:60]!r}"
-                yield once(told, request(route.method, target, header, body), route.method)
+                label = f"{route.method} {route.path} {body[:60]!r}"
+                yield once(label, request(route.method, target, header, body), route.method)
         yield from _encoded(route, target)
 
 
@@ -252,8 +252,8 @@ def _encoded(route: Route, target: str) -> Iterator[Exchange]:
     )
     for coding, body in coded:
         headers = {"Content-Type": kind.encode(), "Content-Encoding": coding.encode("latin-1")}
-        told = f"{route.method} {route.path} coding {coding!r} of {len(body)} bytes"
-        yield once(told, request(route.method, target, headers, body), route.method)
+        label = f"{route.method} {route.path} coding {coding!r} of {len(body)} bytes"
+        yield once(label, request(route.method, target, headers, body), route.method)
 
 
 _PART = b'Content-Disposition: form-data; name="f"; filename="f.ttl"\r\nContent-Type: text/turtle\r\n\r\n'

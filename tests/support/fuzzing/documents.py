@@ -77,13 +77,13 @@ def graph_documents() -> Iterator[Exchange]:
             if depth == DEEPER and kind not in _MUST_BE_REFUSED and what != "triple terms":
                 # Deep and sound, so it only takes its time.
                 continue
-            told = f"{what} {depth} {kind}"
+            label = f"{what} {depth} {kind}"
             headers = {"Content-Type": kind}
             graph = f"/store?graph={quote('http://example.org/deep', safe='')}"
-            yield once(f"PUT {told}", request("PUT", graph, headers, body), "PUT")
+            yield once(f"PUT {label}", request("PUT", graph, headers, body), "PUT")
             default = request("POST", "/store?default&partial=true", headers, body)
-            yield once(f"POST ?default {told}", default, "POST")
-            yield once(f"candidates {told}", request("POST", "/candidates", headers, body), "POST")
+            yield once(f"POST ?default {label}", default, "POST")
+            yield once(f"candidates {label}", request("POST", "/candidates", headers, body), "POST")
 
 
 def sparql(depth: int) -> Iterator[tuple[str, str]]:

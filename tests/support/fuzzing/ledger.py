@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 HANG_S = 30.0
 ALLOWED = frozenset({501, 503, 504})
-"""The statuses of 500 and above that tell of a state and not of a mistake in the server."""
+"""The statuses of 500 and above that report a state and not of a mistake in the server."""
 
 
 @dataclass(frozen=True)
@@ -34,22 +34,22 @@ class Ledger:
         """Note an answer, and whether it is one that no request may get."""
         with self.lock:
             self.answers[group].append((name, answer))
-            told = f"{group}: {name}"
+            label = f"{group}: {name}"
             if answer.hung:
-                self._failed(f"{told}: no end within {HANG_S:g} s")
+                self._failed(f"{label}: no end within {HANG_S:g} s")
             elif answer.status is None and must_answer:
-                self._failed(f"{told}: closed without an answer")
+                self._failed(f"{label}: closed without an answer")
             elif answer.status is not None and answer.status >= 500 and answer.status not in ALLOWED:
-                self._failed(f"{told}: {answer.status} {answer.body[:300]!r}")
+                self._failed(f"{label}: {answer.status} {answer.body[:300]!r}")
 
-    def fail(self, told: str) -> None:
+    def fail(self, label: str) -> None:
         """Note a failure that is not one of an answer."""
         with self.lock:
-            self._failed(told)
+            self._failed(label)
 
-    def _failed(self, told: str) -> None:
-        self.failures.append(told)
-        print(f"FAILURE {told}", file=sys.stderr, flush=True)
+    def _failed(self, label: str) -> None:
+        self.failures.append(label)
+        print(f"FAILURE {label}", file=sys.stderr, flush=True)
 
     @property
     def cases(self) -> int:

@@ -37,7 +37,7 @@ def request(
     *,
     length: bool = True,
 ) -> bytes:
-    """A request as bytes, exactly as told; Host and Content-Length are added where they are not told."""
+    """A request as bytes, exactly as given; Host and Content-Length are added where they are missing."""
     found: dict[str, str | bytes] = {"Host": "127.0.0.1", "Connection": "close"}
     if length and (body or method in ("POST", "PUT")):
         found["Content-Length"] = str(len(body))
@@ -50,7 +50,7 @@ def request(
 
 
 def exchange(url: str, sent: Exchange) -> list[Answer]:
-    """Send it and read the answers; the last one tells of the end where there are fewer than expected."""
+    """Send it and read the answers; the last one reports the end where there are fewer than expected."""
     started = time.monotonic()
     found: list[Answer] = []
     host = urlsplit(url)

@@ -1,7 +1,7 @@
 """Short texts of an invented country, and the replies that a perfect model would give to them.
 
-A place is told of in several texts, and what kind of thing it is in one of them only. So what a text may add
-to the graph depends on those before it: whoever mixes up the order gets another graph.
+A place occurs in several texts, and what kind of thing it is in one of them only. So what a text may add
+to the graph depends on those before it: another order gives another graph.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _sentences(chance: random.Random) -> Iterator[str]:
         town = chance.choice(towns)
         kind = chance.choice(_KINDS)
         if not known or chance.random() < 0.35:
-            # Told of before it is said what it is, now and then.
+            # Named before it is said what it is, now and then.
             known.append(f"{chance.choice(towns)} {kind.capitalize()}")
         place = known[-1] if chance.random() < 0.5 else chance.choice(known)
         kind = place.rpartition(" ")[2].lower()

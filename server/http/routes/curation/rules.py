@@ -77,7 +77,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     @routes.get("/rules", dependencies=read)
     async def get_rules() -> dict[str, Any]:
         """The versions in force, their files, why newer files are not, and all earlier versions."""
-        return await run_in_threadpool(_told, services)
+        return await run_in_threadpool(_rules_in_force, services)
 
     @routes.get("/rules/examples", dependencies=read)
     async def get_examples(
@@ -254,7 +254,7 @@ def _versions(rules: Ruleset) -> dict[str, Any]:
     }
 
 
-def _told(services: Services) -> dict[str, Any]:
+def _rules_in_force(services: Services) -> dict[str, Any]:
     rule_registry = services.rule_registry
     report = rule_registry.report
     return {

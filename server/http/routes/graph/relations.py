@@ -64,7 +64,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
             )
             with spending(prices_of(services.settings)) as usage:
                 completion = await completer.complete(pair)
-            answer["model"] = _told(completion, answer["rcc5"], completer.prompt_version)
+            answer["model"] = _model_answer(completion, answer["rcc5"], completer.prompt_version)
             answer["usage"] = usage
         return answer
 
@@ -102,7 +102,7 @@ def _of_five(relation: "RCC5 | None") -> dict[str, str | None]:
     return {"relation": "IN" if inside else relation.value, "inside": inside}
 
 
-def _told(completion: "Completion", computed: str | None, version: str) -> dict[str, Any]:
+def _model_answer(completion: "Completion", computed: str | None, version: str) -> dict[str, Any]:
     """What the model said, apart from what was computed."""
     replies = [turn.reply for turn in completion.turns if turn.reply is not None]
     return {

@@ -209,7 +209,7 @@ def _asked_aggregate(context: Context, question: Question, found: tuple[Aggregat
 
 
 @RULES.rule(C.QUESTION, C.ANSWER)
-def _told(context: Context, question: Question, answer: Any) -> Iterator[Made]:
+def _described(context: Context, question: Question, answer: Any) -> Iterator[Made]:
     if question is Question.LIST and isinstance(answer, Count):
         yield C.ANSWER, answer, 0.0
     elif question is Question.WHICH and isinstance(answer, Count | Values):

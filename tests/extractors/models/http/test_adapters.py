@@ -29,7 +29,7 @@ async def test_an_adapter_that_tgi_answers_for_with_its_base_model_is_refused(se
     await model.close()
 
 
-async def test_an_adapter_that_tgi_does_not_list_is_told_by_its_answers(server: StandIn) -> None:
+async def test_an_adapter_that_tgi_does_not_list_is_recognized_by_its_answers(server: StandIn) -> None:
     server.unlisted = ("urban",)
     model = HttpModel(server.url, model="urban", retry=QUICK, timeouts=PATIENT)
     reply = await model.complete(ASK, schema=SCHEMA, max_tokens=50)

@@ -78,7 +78,7 @@ async def test_the_url_may_come_with_or_without_v1(server: StandIn, tail: str) -
     await model.close()
 
 
-async def test_the_api_key_is_sent_and_never_told(server: StandIn, model: HttpModel) -> None:
+async def test_the_api_key_is_sent_and_never_shown(server: StandIn, model: HttpModel) -> None:
     server.api_key = "sesame"
     with pytest.raises(ModelRequestRefused, match="API key"):
         await ask(model)
@@ -92,7 +92,7 @@ async def test_the_api_key_is_sent_and_never_told(server: StandIn, model: HttpMo
     await keyed.close()
 
 
-async def test_a_password_in_the_url_is_never_told(server: StandIn) -> None:
+async def test_a_password_in_the_url_is_never_shown(server: StandIn) -> None:
     url = server.url.replace("http://", "http://anna:secret@")
     model = HttpModel(url, timeouts=PATIENT)
     assert "secret" not in model.name
@@ -193,7 +193,7 @@ async def test_now_and_then_the_server_is_asked_again_who_it_is(server: StandIn)
     await model.close()
 
 
-async def test_limits_and_versions_are_told(server: StandIn, model: HttpModel) -> None:
+async def test_limits_and_versions_are_reported(server: StandIn, model: HttpModel) -> None:
     await model.start()
     state = model.state().json()
     assert state["kind"] == "text-generation-inference"

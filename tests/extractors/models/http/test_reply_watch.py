@@ -120,7 +120,7 @@ def test_white_space_after_the_end_is_no_trouble() -> None:
     assert watch.white_run
 
 
-def test_a_reply_that_ends_early_is_told() -> None:
+def test_a_reply_that_ends_early_is_reported() -> None:
     assert conforms('{"triples":[', FACTS) == "it ends before its JSON does"
 
 

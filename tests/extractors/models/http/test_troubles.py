@@ -1,4 +1,4 @@
-"""What goes wrong between us and a server: tried again, given up or told, and never waited for in vain."""
+"""What goes wrong with a model server: tried again, given up or reported, and never waited for in vain."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_a_failure_inside_a_stream_is_unavailable(server: StandIn, model: 
         await ask(model)
 
 
-async def test_a_refused_request_is_told_and_not_tried_again(server: StandIn, model: HttpModel) -> None:
+async def test_a_refused_request_is_reported_and_not_tried_again(server: StandIn, model: HttpModel) -> None:
     with pytest.raises(ModelRequestRefused, match=r"422.*max_new_tokens") as refusal:
         await model.complete(ASK, schema=SCHEMA, max_tokens=5000)
     assert refusal.value.status == 422

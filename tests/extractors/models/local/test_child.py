@@ -1,4 +1,4 @@
-"""The child process: answers, crashes, silence, and coming back; and what is told about missing files."""
+"""The child process: answers, crashes, silence, and coming back; and what is reported about missing files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_one_process_answers_request_after_request(child: Child) -> None:
     assert first["pid"] == second["pid"]
 
 
-def test_a_crash_is_told_with_its_last_words_and_the_next_request_works(child: Child) -> None:
+def test_a_crash_is_reported_with_its_last_words_and_the_next_request_works(child: Child) -> None:
     with pytest.raises(ModelUnavailable, match=r"status 3.*out of luck"):
         child.ask({"crash": True}, 30)
     assert child.ask({"text": "again"}, 30)["echo"] == {"text": "again"}
@@ -61,7 +61,7 @@ def test_silence_ends_in_a_timeout_and_a_fresh_process(child: Child) -> None:
 
 
 def test_a_process_that_reads_nothing_ends_in_a_timeout_however_long_the_request(child: Child) -> None:
-    told: list[Exception] = []
+    raised: list[Exception] = []
 
     def ask() -> None:
         # It sleeps over the first line, and what follows is more than a pipe takes.
@@ -73,12 +73,12 @@ def test_a_process_that_reads_nothing_ends_in_a_timeout_however_long_the_request
         try:
             child.ask({"text": "x" * 2**20}, 0.5)
         except ModelTimeout as error:
-            told.append(error)
+            raised.append(error)
 
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
     asking.join(30)
-    assert len(told) == 1
+    assert len(raised) == 1
     assert child.ask({"text": "again"}, 30)["echo"] == {"text": "again"}
 
 

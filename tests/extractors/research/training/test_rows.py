@@ -37,8 +37,8 @@ def _dialog(words: int) -> Example:
 
 
 def test_long_dialogs_are_counted_and_left_out() -> None:
-    told: list[str] = []
-    rows = rows_of(_Words(), [_dialog(8), _dialog(98)], longest_dialog=50, tell=told.append)
+    reported: list[str] = []
+    rows = rows_of(_Words(), [_dialog(8), _dialog(98)], longest_dialog=50, tell=reported.append)
     assert [len(row.tokens) for row in rows] == [10]
-    assert told == ["2 dialogs of 10 to 100 tokens: 1 with more than 50 are left out"]
+    assert reported == ["2 dialogs of 10 to 100 tokens: 1 with more than 50 are left out"]
     assert len(rows_of(_Words(), [_dialog(8), _dialog(98)], longest_dialog=100)) == 2

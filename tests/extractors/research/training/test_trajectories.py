@@ -113,7 +113,7 @@ def test_instructions_are_written_and_read_back_and_become_examples(tmp_path: Pa
         '["messages"]',
     ],
 )
-def test_a_line_that_is_no_dialog_is_told_with_its_number(tmp_path: Path, line: str) -> None:
+def test_a_line_that_is_no_dialog_is_reported_with_its_number(tmp_path: Path, line: str) -> None:
     path = tmp_path / "broken.jsonl"
     path.write_text(f"\n{line}\n", encoding="utf-8")
     with pytest.raises(TrainingDataError, match="line 2"):

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.server.cli.test_cli import urbankg
+from tests.support.prepared_processes import urbankg
 from tests.support.running_server import RunningServer
 
 THING = "https://example.org/thing"
@@ -37,8 +37,8 @@ def test_the_queue_is_worked_through_from_the_command_line(tmp_path: Path):
         assert still.returncode == 1
         assert "kind" in still.stdout
         server.kill()
-    mended = tmp_path / "mended.json"
-    mended.write_text(
+    corrected = tmp_path / "corrected.json"
+    corrected.write_text(
         json.dumps(
             [
                 nameless(THING),
@@ -47,7 +47,7 @@ def test_the_queue_is_worked_through_from_the_command_line(tmp_path: Path):
         )
     )
     accepted = urbankg(
-        "review", "accept", by_subject[THING], "--statements", str(mended), "--data", str(data)
+        "review", "accept", by_subject[THING], "--statements", str(corrected), "--data", str(data)
     )
     assert accepted.returncode == 0, accepted.stderr + accepted.stdout
     shown = urbankg("review", "show", by_subject[THING + "2"], "--data", str(data))

@@ -1,13 +1,8 @@
 """`urbankg ontology`: files added to the folder of the settings, with what they import."""
 
-import subprocess
-import sys
 from pathlib import Path
 
-
-def urbankg(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "server", "ontology", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+from tests.support.prepared_processes import urbankg
 
 
 def test_an_added_ontology_passes_the_check_and_a_missing_import_adds_nothing(tmp_path: Path) -> None:
@@ -17,17 +12,16 @@ def test_an_added_ontology_passes_the_check_and_a_missing_import_adds_nothing(tm
         "<http://example.org/city> a owl:Ontology ; owl:imports <http://example.org/roads> .\n"
     )
     folder = tmp_path / "ontology"
-    refused = urbankg("add", str(source), "--ontology", str(folder))
+    refused = urbankg("ontology", "add", str(source), "--ontology", str(folder))
     assert refused.returncode != 0
     assert "<http://example.org/roads>" in refused.stderr
     assert "--empty-imports" in refused.stderr
     assert not folder.exists()
-    added = urbankg("add", str(source), "--ontology", str(folder), "--empty-imports")
+    added = urbankg("ontology", "add", str(source), "--ontology", str(folder), "--empty-imports")
     assert added.returncode == 0
     assert added.stdout.split() == [str(folder / "city.ttl")]
     assert "<http://example.org/roads> was found nowhere" in added.stderr
-    check = [sys.executable, "-m", "server", "check", "--ontology", str(folder), "--shapes", str(tmp_path)]
-    assert subprocess.run(check, capture_output=True, check=False, timeout=120).returncode == 0
+    assert urbankg("check", "--ontology", str(folder), "--shapes", str(tmp_path)).returncode == 0
 
 
 def test_the_documentation_of_a_folder_is_a_page_for_each_ontology_and_one_that_links_them(
@@ -40,7 +34,9 @@ def test_the_documentation_of_a_folder_is_a_page_for_each_ontology_and_one_that_
         "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
         "<http://example.org/city> a owl:Ontology . <http://example.org/city#Park> a owl:Class .\n"
     )
-    done = urbankg("document", "--ontology", str(ontology), "--shapes", str(shapes), "--output", str(output))
+    done = urbankg(
+        "ontology", "document", "--ontology", str(ontology), "--shapes", str(shapes), "--output", str(output)
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [str(output / "city.html"), str(output / "index.html")]
     assert 'id="Park"' in (output / "city.html").read_text()

@@ -120,9 +120,9 @@ def test_commands_on_a_folder_that_a_server_holds_talk_to_it_even_over_its_end(t
         )
         server.kill()
         with RunningServer(data, model_url=model.url):
-            told = watching.communicate(timeout=PATIENCE_S)[1]
-            assert watching.returncode == 0, told
-            assert "30 of 30: 30 committed" in told
+            reported = watching.communicate(timeout=PATIENCE_S)[1]
+            assert watching.returncode == 0, reported
+            assert "30 of 30: 30 committed" in reported
             result = CliRunner().invoke(command_line(), ["jobs", "run", "--data", str(data)])
             assert "works on its jobs" in str(result.exception)
             call(data, "forget", job)
@@ -151,8 +151,8 @@ def test_a_job_on_a_cluster_that_loses_a_worker_comes_to_the_same_graph(tmp_path
             assert running.poll() is None, running.communicate()
             with distributed.Client(cluster) as client:
                 os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-            out, told = running.communicate(timeout=PATIENCE_S)
-            assert running.returncode == 0, told
+            out, reported = running.communicate(timeout=PATIENCE_S)
+            assert running.returncode == 0, reported
         job = json.loads(call(tmp_path / "there", "show", out.strip()))
         assert job["documents"]["committed"] == 30
         graphs = []

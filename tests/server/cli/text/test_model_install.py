@@ -9,7 +9,7 @@ from zipfile import ZipFile
 import pytest
 
 from extractors.models.local.weights import WEIGHTS_REQUIREMENT
-from tests.server.cli.test_cli import urbankg
+from tests.support.prepared_processes import urbankg
 
 ROOT = Path(__file__).parents[4]
 

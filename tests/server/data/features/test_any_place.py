@@ -64,25 +64,25 @@ def _graph(folder: Path) -> set[Triple]:
 
 @pytest.mark.parametrize("place", [(-87.7, 41.8), (2.3, 48.8), (139.7, 35.6), (-58.4, -34.6)])
 def test_layers_of_any_city_load_with_default_settings(tmp_path: Path, place: tuple[float, float]) -> None:
-    told = _load(tmp_path, _at(*place))
-    assert len(told) < 2000
+    reported = _load(tmp_path, _at(*place))
+    assert len(reported) < 2000
     found = _graph(tmp_path)
     city, south = (NamedNode(f"{BASE}{name}") for name in ("city-ash-city", "neighborhood-south-side"))
     assert Triple(south, GEO.rcc8tpp, city) in found
 
 
 def test_a_load_says_what_a_tolerance_would_change_and_applies_none(tmp_path: Path) -> None:
-    told = " ".join(_load(tmp_path, _at(-87.7, 41.8)).split())
-    assert "1 pairs of features overlap, since tolerance_m is 0" in told
-    assert "at 1 m 0 would lie in the other" in told
-    assert "at 20 m 1 would lie in the other" in told
+    reported = " ".join(_load(tmp_path, _at(-87.7, 41.8)).split())
+    assert "1 pairs of features overlap, since tolerance_m is 0" in reported
+    assert "at 1 m 0 would lie in the other" in reported
+    assert "at 20 m 1 would lie in the other" in reported
     north, city = (NamedNode(f"{BASE}{name}") for name in ("neighborhood-north-side", "city-ash-city"))
     assert Triple(north, GEO.rcc8po, city) in _graph(tmp_path)
 
 
 def test_a_set_tolerance_is_used_and_nothing_is_suggested(tmp_path: Path) -> None:
-    told = _load(tmp_path, _at(-87.7, 41.8), URBANKG_TOLERANCE_M="20")
-    assert "tolerance_m" not in told
+    reported = _load(tmp_path, _at(-87.7, 41.8), URBANKG_TOLERANCE_M="20")
+    assert "tolerance_m" not in reported
     north, city = (NamedNode(f"{BASE}{name}") for name in ("neighborhood-north-side", "city-ash-city"))
     assert Triple(north, GEO.rcc8tpp, city) in _graph(tmp_path)
 
@@ -151,8 +151,8 @@ def test_an_extent_is_compared_with_the_parsed_geometry(tmp_path: Path, wkt: str
         f'ex:g a geo:Geometry ; geo:asWKT "{wkt}"^^geo:wktLiteral .\n',
         encoding="utf-8",
     )
-    told = _run(tmp_path, "load", file, code=0 if inside else 1, URBANKG_EXTENT=NEW_YORK)
-    assert ("not within the extent" in " ".join(told.split())) is not inside
+    reported = _run(tmp_path, "load", file, code=0 if inside else 1, URBANKG_EXTENT=NEW_YORK)
+    assert ("not within the extent" in " ".join(reported.split())) is not inside
     assert bool(_graph(tmp_path) & {_labeled()}) is inside
 
 
@@ -175,10 +175,12 @@ def test_what_a_load_prints_is_short_and_no_geometry_is_whole(tmp_path: Path) ->
     mapping = tmp_path / "map.toml"
     mapping.write_text(MAPPING, encoding="utf-8")
     file = write_vector(tmp_path / "parks.gpkg", rows, driver="GPKG")
-    told = _run(tmp_path, "load", "--partial", file, "--mapping", mapping, code=1, URBANKG_EXTENT=NEW_YORK)
-    assert len(told) < 2000, len(told)
-    assert told.count("not within the extent") <= 5
-    assert "(and " in told
+    reported = _run(
+        tmp_path, "load", "--partial", file, "--mapping", mapping, code=1, URBANKG_EXTENT=NEW_YORK
+    )
+    assert len(reported) < 2000, len(reported)
+    assert reported.count("not within the extent") <= 5
+    assert "(and " in reported
 
 
 STATED = """@prefix ukg: <https://w3id.org/urbankg/system#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -208,11 +210,11 @@ def test_an_extent_is_a_setting_or_a_triple_and_a_bulk_load_reports_it(
         if how == "setting"
         else {"URBANKG_ONTOLOGY": _ontology(tmp_path, NEW_YORK)}
     )
-    told = _run(
+    reported = _run(
         tmp_path, "load", "--bulk" if bulk else "--partial", file, "--mapping", mapping, code=1, **said
     )
     if bulk:
-        assert "not within the extent" in " ".join(told.split())
+        assert "not within the extent" in " ".join(reported.split())
     else:
         assert not [one for one in _graph(tmp_path) if one.predicate == GEO.asWKT]
 

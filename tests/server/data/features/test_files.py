@@ -1,4 +1,4 @@
-"""Every format gives the same records, in CRS84; what cannot be read is told with its place."""
+"""Every format gives the same records, in CRS84; what cannot be read is reported with its place."""
 
 from pathlib import Path
 
@@ -97,7 +97,7 @@ def test_osm_nodes_ways_areas_and_multipolygons_become_features(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("a.geojson", "{", "cannot be read"),
         ("a.gpkg", "no database", "cannot be read"),
@@ -109,11 +109,11 @@ def test_osm_nodes_ways_areas_and_multipolygons_become_features(tmp_path: Path) 
     ],
 )
 def test_a_file_that_is_none_is_reported_by_name(
-    tmp_path: Path, name: str, content: str | None, told: str
+    tmp_path: Path, name: str, content: str | None, message: str
 ) -> None:
     if content is not None:
         (tmp_path / name).write_text(content)
-    with pytest.raises(LoadError, match=told) as error:
+    with pytest.raises(LoadError, match=message) as error:
         records(tmp_path / name)
     assert str(tmp_path / name) in str(error.value)
 

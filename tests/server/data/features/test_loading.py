@@ -77,8 +77,8 @@ def labels(tmp_path: Path) -> set[str]:
 @pytest.mark.parametrize("bulk", [(), ("--bulk",)])
 def test_features_are_loaded_and_related(tmp_path: Path, mapping: Path, bulk: tuple[str, ...]) -> None:
     files = [write_vector(tmp_path / "places.gpkg", driver="GPKG")]
-    told = load(tmp_path, *files, "--mapping", mapping, *bulk)
-    assert "(3 features, 1 without geometry)" in told
+    reported = load(tmp_path, *files, "--mapping", mapping, *bulk)
+    assert "(3 features, 1 without geometry)" in reported
     found = graph(tmp_path)
     park, fountain = NamedNode(BASE + "park-1"), NamedNode(BASE + "fountain-2")
     assert Triple(park, RDFS.label, Literal("Central Park", language="en")) in found
@@ -135,8 +135,8 @@ def test_osm_elements_are_mapped_by_their_tags(tmp_path: Path) -> None:
         '[[layers.classes]]\ncolumn = "leisure"\nvalues = "park"\nclass = "ex:Park"\n'
         '[[layers.classes]]\ncolumn = "amenity"\nclass = "ex:Amenity"\n'
     )
-    told = load(tmp_path, write_osm(tmp_path / "city.osm.pbf"), "--mapping", mapping)
-    assert "(6 features, 4 skipped)" in told
+    reported = load(tmp_path, write_osm(tmp_path / "city.osm.pbf"), "--mapping", mapping)
+    assert "(6 features, 4 skipped)" in reported
     cafe, park = NamedNode(BASE + "osm/node-8"), NamedNode(BASE + "osm/way-10")
     assert Triple(cafe, GEO.rcc8ntpp, park) in graph(tmp_path)
 
@@ -146,17 +146,17 @@ def test_the_first_batch_with_a_refusal_ends_the_load_and_names_the_feature(
 ) -> None:
     monkeypatch.setattr(loading, "BATCH", 2)
     file = write_vector(tmp_path / "places.gpkg", driver="GPKG")
-    told = load(tmp_path, file, "--mapping", mapping, shapes=GATE, code=2)
-    assert f"{file}, feature 3:" in told
-    assert "A park has a year of opening." in told
-    assert "The 2 features before its batch of 1 are loaded" in told
+    reported = load(tmp_path, file, "--mapping", mapping, shapes=GATE, code=2)
+    assert f"{file}, feature 3:" in reported
+    assert "A park has a year of opening." in reported
+    assert "The 2 features before its batch of 1 are loaded" in reported
     assert labels(tmp_path) == {"Central Park", "Bethesda Fountain"}
 
 
 def test_partial_leaves_out_what_is_refused(tmp_path: Path, mapping: Path) -> None:
     file = write_vector(tmp_path / "places.gpkg", driver="GPKG")
-    told = load(tmp_path, file, "--mapping", mapping, "--partial", shapes=GATE, code=1)
-    assert f"{file}, feature 3:" in told
+    reported = load(tmp_path, file, "--mapping", mapping, "--partial", shapes=GATE, code=1)
+    assert f"{file}, feature 3:" in reported
     assert {"Central Park", "Bethesda Fountain"} <= labels(tmp_path)
 
 
@@ -172,9 +172,9 @@ def test_an_empty_geometry_is_left_out_and_reported(
     tmp_path: Path, mapping: Path, shape: BaseGeometry, how: tuple[str, ...]
 ) -> None:
     file = with_geometry(tmp_path, shape)
-    told = load(tmp_path, file, "--mapping", mapping, *how, code=1)
-    assert f"{file}, feature 2: its geometry is empty. It is loaded without geometry." in told
-    assert "(3 features, 1 without geometry, 1 with something left out)" in told
+    reported = load(tmp_path, file, "--mapping", mapping, *how, code=1)
+    assert f"{file}, feature 2: its geometry is empty. It is loaded without geometry." in reported
+    assert "(3 features, 1 without geometry, 1 with something left out)" in reported
     assert labels(tmp_path) == {"Central Park", "Bethesda Fountain", "Nowhere"}
     about = {t.predicate for t in graph(tmp_path) if t.subject == NamedNode(BASE + "fountain-2")}
     assert about == {RDF.type, RDFS.label, EX.opened}
@@ -183,9 +183,9 @@ def test_an_empty_geometry_is_left_out_and_reported(
 @pytest.mark.parametrize("how", [(), ("--bulk",)])
 def test_a_geometry_past_the_edge_ends_the_load(tmp_path: Path, mapping: Path, how: tuple[str, ...]) -> None:
     file = with_geometry(tmp_path, shapely.Point(-200, 40))
-    told = load(tmp_path, file, "--mapping", mapping, *how, code=2)
-    assert f"{file}, feature 2: longitudes run from -180 to 180" in told
-    assert told.endswith(". Nothing was loaded; --partial skips refused features.")
+    reported = load(tmp_path, file, "--mapping", mapping, *how, code=2)
+    assert f"{file}, feature 2: longitudes run from -180 to 180" in reported
+    assert reported.endswith(". Nothing was loaded; --partial skips refused features.")
     assert labels(tmp_path) == set()
 
 
@@ -194,8 +194,8 @@ def test_what_was_loaded_before_a_refused_feature_is_reported(
 ) -> None:
     monkeypatch.setattr(loading, "BATCH", 1)
     file = with_geometry(tmp_path, shapely.Point(-200, 40))
-    told = load(tmp_path, file, "--mapping", mapping, code=2)
-    assert "The 1 features before its batch of 1 are loaded; --partial" in told
+    reported = load(tmp_path, file, "--mapping", mapping, code=2)
+    assert "The 1 features before its batch of 1 are loaded; --partial" in reported
     assert labels(tmp_path) == {"Central Park"}
 
 
@@ -204,9 +204,9 @@ def test_partial_leaves_out_a_geometry_past_the_edge(
     tmp_path: Path, mapping: Path, how: tuple[str, ...]
 ) -> None:
     file = with_geometry(tmp_path, shapely.Point(-200, 40))
-    told = load(tmp_path, file, "--mapping", mapping, *how, code=1)
-    assert f"{file}, feature 2: longitudes run from -180 to 180" in told
-    assert "It is loaded without geometry." in told
+    reported = load(tmp_path, file, "--mapping", mapping, *how, code=1)
+    assert f"{file}, feature 2: longitudes run from -180 to 180" in reported
+    assert "It is loaded without geometry." in reported
     assert labels(tmp_path) == {"Central Park", "Bethesda Fountain", "Nowhere"}
 
 
@@ -216,8 +216,8 @@ def test_partial_leaves_out_a_feature_that_the_mapping_cannot_name(
 ) -> None:
     mapping.write_text(MAPPING.replace("{kind}-{gid}", "{area}"))
     file = write_parquet(tmp_path / "places.parquet")
-    told = load(tmp_path, file, "--mapping", mapping, *how, code=1)
-    assert f"{file}, feature 2: there is no value in 'area'" in told
+    reported = load(tmp_path, file, "--mapping", mapping, *how, code=1)
+    assert f"{file}, feature 2: there is no value in 'area'" in reported
     assert labels(tmp_path) == {"Central Park"}
 
 
@@ -236,7 +236,7 @@ def test_a_layer_without_features_loads_nothing(tmp_path: Path, mapping: Path) -
 
 
 @pytest.mark.parametrize(
-    ("how", "told", "kept"),
+    ("how", "message", "kept"),
     [
         ((), "Committed features stay; the same command loads the rest.", {"Central Park"}),
         (("--bulk",), "Nothing was loaded.", set()),
@@ -248,7 +248,7 @@ def test_ctrl_c_ends_a_load_with_the_batch_it_is_at(
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
     how: tuple[str, ...],
-    told: str,
+    message: str,
     kept: set[str],
 ) -> None:
     monkeypatch.setattr(loading, "BATCH", 1)
@@ -265,27 +265,27 @@ def test_ctrl_c_ends_a_load_with_the_batch_it_is_at(
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     file = write_parquet(tmp_path / "a.parquet", [ROWS[0], ROWS[0], ROWS[0]])
     mapping.write_text(MAPPING.replace("{kind}-{gid}", "{kind}"))
-    assert f"The load was ended. {told}" in load(tmp_path, file, "--mapping", mapping, *how, code=130)
+    assert f"The load was ended. {message}" in load(tmp_path, file, "--mapping", mapping, *how, code=130)
     assert labels(tmp_path) == kept
 
 
 def test_a_bulk_load_defers_the_gate_and_reports(tmp_path: Path, mapping: Path) -> None:
     file = write_vector(tmp_path / "places.gpkg", driver="GPKG")
-    told = load(tmp_path, file, "--mapping", mapping, "--bulk", shapes=GATE, code=1)
-    assert "1 of them violations" in told
+    reported = load(tmp_path, file, "--mapping", mapping, "--bulk", shapes=GATE, code=1)
+    assert "1 of them violations" in reported
     assert labels(tmp_path) == {"Central Park", "Bethesda Fountain", "Nowhere"}
 
 
 def test_a_repaired_geometry_is_reported_with_its_feature(tmp_path: Path, mapping: Path) -> None:
     bow_tie = shapely.Polygon([(0, 0), (2, 2), (2, 0), (0, 2), (0, 0)])
     file = write_parquet(tmp_path / "a.parquet", [(bow_tie, ROWS[0][1])])
-    told = load(tmp_path, file, "--mapping", mapping)
-    assert "a.parquet, feature 1:" in told
-    assert "Self-intersection" in told
+    reported = load(tmp_path, file, "--mapping", mapping)
+    assert "a.parquet, feature 1:" in reported
+    assert "Self-intersection" in reported
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (("{gid}", "{number}"), "has no column 'number'; it has gid, name"),
         (('iri = "', 'layer = "roads"\niri = "'), "has no rules for its layers 'places'"),
@@ -295,18 +295,18 @@ def test_a_repaired_geometry_is_reported_with_its_feature(tmp_path: Path, mappin
     ],
 )
 def test_a_mapping_that_does_not_fit_the_file_is_reported(
-    tmp_path: Path, mapping: Path, change: tuple[str, str], told: str
+    tmp_path: Path, mapping: Path, change: tuple[str, str], message: str
 ) -> None:
     mapping.write_text(MAPPING.replace(*change))
     file = write_vector(tmp_path / "places.gpkg", driver="GPKG")
-    assert told in load(tmp_path, file, "--mapping", mapping, code=2)
+    assert message in load(tmp_path, file, "--mapping", mapping, code=2)
 
 
 def test_a_file_of_another_kind_is_reported_which_kinds_there_are(tmp_path: Path, mapping: Path) -> None:
     file = tmp_path / "places.kml"
     file.write_text("<kml/>")
-    told = load(tmp_path, file, "--mapping", mapping, code=2)
-    assert "and with a mapping files of features: .geojson" in told
+    reported = load(tmp_path, file, "--mapping", mapping, code=2)
+    assert "and with a mapping files of features: .geojson" in reported
 
 
 def test_features_without_a_mapping_are_refused(tmp_path: Path) -> None:
@@ -353,6 +353,6 @@ def test_a_file_that_points_to_others_is_refused_by_name_and_format(
         f'<OGRVRTDataSource><OGRVRTLayer name="other"><SrcDataSource>{other}</SrcDataSource></OGRVRTLayer>'
         "</OGRVRTDataSource>"
     )
-    told = load(tmp_path, path, "--mapping", mapping, *bulk, code=2)
-    assert str(path) in told
-    assert "GeoJSON" in told
+    reported = load(tmp_path, path, "--mapping", mapping, *bulk, code=2)
+    assert str(path) in reported
+    assert "GeoJSON" in reported

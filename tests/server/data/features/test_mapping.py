@@ -99,7 +99,7 @@ def test_names_without_latin_letters_still_make_an_iri(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[[layers]\n", "not valid TOML"),
         ("[[layers]]\nclass = 'xsd:a'\n", "'iri' is missing"),
@@ -110,8 +110,8 @@ def test_names_without_latin_letters_still_make_an_iri(tmp_path: Path) -> None:
         (HEAD + 'class = "ex:Place"\n[[layers.properties]]\ncolumn = "a"\n', "'property' is missing"),
     ],
 )
-def test_a_mapping_with_a_mistake_says_what_to_fix(tmp_path: Path, text: str, told: str) -> None:
-    with pytest.raises(MappingError, match=told.replace(".", r"\.")) as error:
+def test_a_mapping_with_a_mistake_says_what_to_fix(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(MappingError, match=message.replace(".", r"\.")) as error:
         read(tmp_path, text)
     assert "map.toml" in str(error.value)
 

@@ -109,10 +109,10 @@ def test_content_of_another_format_is_refused_and_not_followed(
     path = tmp_path / f"places{suffix}"
     source = listener.url if content is service else str(canary)
     path.write_text(content(source))
-    told = read(path)
-    assert told.startswith("refused")
-    assert DRIVERS[suffix][0] in told
-    assert SECRET not in told
+    reported = read(path)
+    assert reported.startswith("refused")
+    assert DRIVERS[suffix][0] in reported
+    assert SECRET not in reported
 
 
 @pytest.mark.parametrize("content", [virtual, pipeline])
@@ -245,9 +245,9 @@ def test_an_osm_file_has_no_entities(tmp_path: Path, canary: Path, listener: Lis
     for source in (canary.as_uri(), f"{listener.url}/x"):
         path = tmp_path / "city.osm"
         path.write_text('<?xml version="1.0"?>' + ENTITY.format(source=source) + OSM)
-        told = read(path)
-        assert told.startswith("refused")
-        assert SECRET not in told
+        reported = read(path)
+        assert reported.startswith("refused")
+        assert SECRET not in reported
 
 
 @pytest.mark.parametrize("suffix", ["geojson", "osm.pbf", "parquet"])
@@ -258,8 +258,8 @@ def test_a_relative_name_that_looks_like_an_address_is_a_file(
     name = Path(f"{listener.url}/a.{suffix}")
     name.parent.mkdir(parents=True)
     name.write_text(json.dumps(FEATURE))
-    told = read(name)
-    assert ("here" in told) is (suffix == "geojson")
+    reported = read(name)
+    assert ("here" in reported) is (suffix == "geojson")
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def address(peer: str, *headers: tuple[str, str], trusted: str = TRUSTED) -> str
         ([], PROXY),
     ],
 )
-def test_a_trusted_proxy_tells_the_client(headers: Sequence[tuple[str, str]], expected: str):
+def test_a_trusted_proxy_names_the_client(headers: Sequence[tuple[str, str]], expected: str):
     assert address(PROXY, *headers) == expected
 
 
@@ -140,26 +140,26 @@ async def test_every_way_to_the_readers_names_the_client(
         assert (await client.post("/candidates", content=CITY, headers=turtle)).status_code == 200
         takers.clear()
 
-        async def told(method: str, path: str, **how: object) -> list[str]:
+        async def reported(method: str, path: str, **how: object) -> list[str]:
             takers.clear()
             response = await client.request(method, path, **how)  # type: ignore[arg-type]
             assert response.status_code == 200, response.text
             return takers.copy()
 
-        direct = await told("GET", "/sparql", params={"query": query})
-        framework = await told(
+        direct = await reported("GET", "/sparql", params={"query": query})
+        framework = await reported(
             "GET", "/query", params={"query": query}, headers={"origin": "http://a.example"}
         )
-        looked_up = await told("GET", "/sparql", params={"query": "SELECT * { <http://e/a> ?p ?o }"})
-        explained = await told("GET", "/sparql", params={"query": query, "explain": "true"})
-        described = await told("GET", "/.well-known/void")
-        graph = await told("GET", "/store", params={"default": ""})
-        entity = await told("GET", "/urbankg/id/a")
-        asked = await told("POST", "/ask", json={"question": "Who designed the Clock Museum?"})
+        looked_up = await reported("GET", "/sparql", params={"query": "SELECT * { <http://e/a> ?p ?o }"})
+        explained = await reported("GET", "/sparql", params={"query": query, "explain": "true"})
+        described = await reported("GET", "/.well-known/void")
+        graph = await reported("GET", "/store", params={"default": ""})
+        entity = await reported("GET", "/urbankg/id/a")
+        asked = await reported("POST", "/ask", json={"question": "Who designed the Clock Museum?"})
         for found in (direct, framework, looked_up, described, graph, entity, asked):
             assert set(found) == {"192.0.2.7"}
         assert set(explained) <= {"192.0.2.7"}
-        assert await told("GET", "/readyz") == [OURSELVES]
+        assert await reported("GET", "/readyz") == [OURSELVES]
 
 
 async def test_a_valid_key_is_the_client_wherever_it_comes_from(services: Services, takers: list[str]):
@@ -176,7 +176,7 @@ async def test_a_valid_key_is_the_client_wherever_it_comes_from(services: Servic
 
 def at_once(url: str, address: str, query: str, count: int) -> tuple[Counter[int], list[threading.Thread]]:
     """Send a query so many times from an address of this machine; how the answers came, as they come."""
-    told: Counter[int] = Counter()
+    reported: Counter[int] = Counter()
     lock = threading.Lock()
 
     def ask() -> None:
@@ -191,12 +191,12 @@ def at_once(url: str, address: str, query: str, count: int) -> tuple[Counter[int
             status = 0
         connection.close()
         with lock:
-            told[status] += 1
+            reported[status] += 1
 
     threads = [threading.Thread(target=ask, daemon=True) for _ in range(count)]
     for thread in threads:
         thread.start()
-    return told, threads
+    return reported, threads
 
 
 def test_one_address_with_endless_queries_turns_away_nobody_else(tmp_path: Path):

@@ -62,25 +62,25 @@ async def test_no_page_reads_anything_unless_it_is_set(services: Services) -> No
                 assert ALLOW not in (await preflight(client, path, origin)).headers, path
 
 
-@pytest.mark.parametrize(("origins", "told"), [("*", "*"), (f"http://localhost:3000, {PAGE}", PAGE)])
+@pytest.mark.parametrize(("origins", "message"), [("*", "*"), (f"http://localhost:3000, {PAGE}", PAGE)])
 async def test_what_is_set_opens_the_endpoint_and_its_descriptions(
-    services: Services, origins: str, told: str
+    services: Services, origins: str, message: str
 ) -> None:
     async with opened(services, origins) as client:
         for path in READ:
             found = await client.get(path, headers={"origin": PAGE})
             assert found.status_code == 200
-            assert found.headers[ALLOW] == told
+            assert found.headers[ALLOW] == message
             assert "ETag" in found.headers["access-control-expose-headers"]
             assert "Origin" in found.headers["vary"]
         for path, status in FAILING:
             found = await client.get(path, headers={"origin": PAGE})
-            assert (found.status_code, found.headers[ALLOW]) == (status, told)
+            assert (found.status_code, found.headers[ALLOW]) == (status, message)
         posted = await client.post("/sparql", data={"query": "ASK {}"}, headers={"origin": PAGE})
-        assert posted.headers[ALLOW] == told
+        assert posted.headers[ALLOW] == message
         asked = await preflight(client, "/sparql", PAGE)
         assert asked.status_code == 204
-        assert asked.headers[ALLOW] == told
+        assert asked.headers[ALLOW] == message
         assert "Content-Type" in asked.headers["access-control-allow-headers"]
 
 

@@ -108,7 +108,7 @@ async def test_reads_stay_open_when_keys_exist(client: httpx.AsyncClient, servic
     assert (await client.get("/review")).status_code == 200
 
 
-async def test_a_wrong_key_is_told_even_where_none_is_needed(client: httpx.AsyncClient):
+async def test_a_wrong_key_is_reported_even_where_none_is_needed(client: httpx.AsyncClient):
     refused = await client.get("/sparql?query=ASK{}", headers=bearer("ukg_nonsense"))
     assert refused.status_code == 401
     assert 'error="invalid_token"' in refused.headers["www-authenticate"]
@@ -274,9 +274,9 @@ def guarded(dependant: Dependant) -> bool:
 
 
 async def test_every_route_names_its_scope(services: Services):
-    """The SPARQL endpoint asks for it itself, since it knows only from the body; two routes tell of life.
+    """The SPARQL endpoint asks for it itself, since it knows only from the body; two routes report life.
 
-    The page, and that of the API, hold nothing of the graph; `/access` tells the sender its own scopes.
+    The page, and that of the API, hold nothing of the graph; `/access` returns to the sender its own scopes.
     """
     own = {"/sparql", "/query", "/update", "/.well-known/void", "/healthz", "/readyz"}
     own |= {"/", "/ui/{name}", "/docs", "/docs/{name}", "/access"}
@@ -321,8 +321,8 @@ async def test_listening_elsewhere_needs_a_key():
 async def test_the_start_says_what_is_open_to_whom(
     settings: dict[str, str], keyed: bool, reads: str, writes: str, pages: str
 ):
-    told = open_to_whom(Settings(**settings), has_keys=keyed)
-    for sentence, expected in zip(told, (reads, writes, pages), strict=True):
+    reported = open_to_whom(Settings(**settings), has_keys=keyed)
+    for sentence, expected in zip(reported, (reads, writes, pages), strict=True):
         assert expected in sentence
     assert "Any host name" in open_to_whom(Settings(allowed_hosts="*"), has_keys=True)[-1]
 

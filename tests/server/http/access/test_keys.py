@@ -117,7 +117,7 @@ def test_a_folder_is_asked_for_keys_without_being_made(tmp_path: Path):
     assert not (tmp_path / "none").exists()
 
 
-def test_a_file_that_is_no_database_is_told(tmp_path: Path):
+def test_a_file_that_is_no_database_is_reported(tmp_path: Path):
     (tmp_path / FILE).write_text("this is no database, however long it may be" * 10)
     with pytest.raises(StateUnreadable, match=FILE):
         KeyStore(tmp_path)

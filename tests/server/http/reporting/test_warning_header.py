@@ -12,7 +12,7 @@ def read(value: str) -> str:
     return re.sub(r"\\(.)", r"\1", text[1])
 
 
-def test_nothing_to_tell_is_no_header() -> None:
+def test_nothing_to_report_is_no_header() -> None:
     assert warning_of([]) is None
     assert warning_of([" "]) is None
 

@@ -175,7 +175,7 @@ async def test_a_drawing_follows_the_graph(client: httpx.AsyncClient):
     assert (await client.get("/features")).json()["numberMatched"] == before - 1
 
 
-async def test_who_asks_is_told_what_they_may_do(client: httpx.AsyncClient, shared_services: Services):
+async def test_a_client_learns_what_it_may_do(client: httpx.AsyncClient, shared_services: Services):
     everything = sorted(scope.value for scope in Scope)
     assert (await client.get("/access")).json() == {"key": None, "scopes": everything}
     proxied = await client.get("/access", headers={"X-Forwarded-For": "192.0.2.1"})
@@ -183,19 +183,19 @@ async def test_who_asks_is_told_what_they_may_do(client: httpx.AsyncClient, shar
     _, reviewer = shared_services.keys.create("Ada", [Scope.REVIEW])
     _, admin = shared_services.keys.create("Grace", [Scope.ADMIN])
     assert (await client.get("/access")).json() == {"key": None, "scopes": ["read"]}
-    told = await client.get("/access", headers={"Authorization": f"Bearer {reviewer}"})
-    assert told.json() == {"key": "Ada", "scopes": ["read", "review"]}
-    told = await client.get("/access", headers={"Authorization": f"Bearer {admin}"})
-    assert told.json() == {"key": "Grace", "scopes": everything}
+    reported = await client.get("/access", headers={"Authorization": f"Bearer {reviewer}"})
+    assert reported.json() == {"key": "Ada", "scopes": ["read", "review"]}
+    reported = await client.get("/access", headers={"Authorization": f"Bearer {admin}"})
+    assert reported.json() == {"key": "Grace", "scopes": everything}
     assert (await client.get("/access", headers={"Authorization": "Bearer ukg_no"})).status_code == 401
 
 
 def test_tiles_are_named_in_the_page_and_allowed_by_its_policy_only_where_an_operator_chose_them() -> None:
     index = web_files()["index.html"]
     assert with_tiles(index, "", "") is index
-    told = with_tiles(index, "https://tiles.example:8443/{z}/{x}/{y}.png", 'A & "B" <b>').body.decode()
-    assert 'content="https://tiles.example:8443/{z}/{x}/{y}.png"' in told
-    assert "A &amp; &quot;B&quot; &lt;b&gt;" in told
+    reported = with_tiles(index, "https://tiles.example:8443/{z}/{x}/{y}.png", 'A & "B" <b>').body.decode()
+    assert 'content="https://tiles.example:8443/{z}/{x}/{y}.png"' in reported
+    assert "A &amp; &quot;B&quot; &lt;b&gt;" in reported
     assert origin_of("https://tiles.example:8443/{z}/{x}/{y}.png") == "https://tiles.example:8443"
 
 

@@ -52,13 +52,13 @@ async def test_distance_is_geodesic_in_meters(client: httpx.AsyncClient):
 
 
 @pytest.mark.parametrize("wkt", ["POINT(1", "POINT(10 95)", "", "POINT EMPTY", "hello"])
-async def test_wkt_that_cannot_be_used_is_told(client: httpx.AsyncClient, wkt: str):
+async def test_wkt_that_cannot_be_used_is_reported(client: httpx.AsyncClient, wkt: str):
     response = await client.post("/relations", json={"a": wkt, "b": SQUARE})
     assert response.status_code == 422
     assert response.json()["errors"][0]["place"] == "a"
 
 
-async def test_health_tells_revision_and_versions(client: httpx.AsyncClient, services: Services):
+async def test_health_reports_revision_and_versions(client: httpx.AsyncClient, services: Services):
     answer = (await client.get("/healthz")).json()
     assert answer["status"] == "ok"
     assert answer["ontology"] == services.schema.version
@@ -104,7 +104,7 @@ async def test_an_unknown_address_is_a_problem(client: httpx.AsyncClient):
     assert response.headers["content-type"] == "application/problem+json"
 
 
-async def test_the_computed_relation_is_told_in_every_vocabulary(client: httpx.AsyncClient):
+async def test_the_computed_relation_is_named_in_every_vocabulary(client: httpx.AsyncClient):
     body = {"a": SQUARE, "b": {"type": "Point", "coordinates": [1, 1]}}
     answer = (await client.post("/relations", json=body)).json()
     assert answer["computed"] is True
@@ -152,7 +152,7 @@ async def test_the_page_of_the_api_needs_no_other_host(client: httpx.AsyncClient
     assert "://" not in page.replace(f"<title>UrbanKG at {services.settings.base_url}</title>", "")
 
 
-async def test_a_file_that_the_page_does_not_have_is_told(client: httpx.AsyncClient):
+async def test_a_file_that_the_page_does_not_have_is_reported(client: httpx.AsyncClient):
     answer = await client.get("/docs/core.py")
     assert answer.status_code == 404
     assert "/docs" in answer.json()["detail"]

@@ -330,7 +330,7 @@ async def exchange(port: int, *requests: str) -> list[bytes]:
     return answers
 
 
-def telling(answer: bytes) -> list[bytes]:
+def comparable(answer: bytes) -> list[bytes]:
     """An answer without what differs each time."""
     return [line for line in answer.split(b"\r\n") if not line.startswith((b"x-request-id", b"date"))]
 
@@ -344,7 +344,7 @@ async def test_a_head_like_one_before_is_answered_as_the_first_was(
     first, second, third = await exchange(
         port, *(f"GET {target}{rest}" for target in (address(LOOKUP), other, address(LOOKUP)))
     )
-    assert telling(first) == telling(third)
+    assert comparable(first) == comparable(third)
     assert second.endswith(b"n\r\nother\r\n")
     assert lane.answered == 3
 
@@ -370,7 +370,7 @@ async def test_what_is_not_just_like_it_is_read_anew(
     answered = lane.answered
     first, after = await exchange(port, f"GET {address(LOOKUP)}{known}\r\n\r\n", request)
     assert b" 200 OK" in first
-    assert telling(after) == telling(alone)
+    assert comparable(after) == comparable(alone)
     assert lane.answered == answered * 2 + 1
 
 
@@ -409,11 +409,11 @@ async def test_lookups_are_counted_and_logged(alone: Served) -> None:
     finally:
         root.handlers, root.level = handlers, level
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
-    (told,) = (line for line in lines if line["logger"] == "urbankg.requests")
-    assert told["request"] == answered.headers["x-request-id"]
+    (reported,) = (line for line in lines if line["logger"] == "urbankg.requests")
+    assert reported["request"] == answered.headers["x-request-id"]
     expected = {"level": "info", "message": "answered", "method": "GET", "route": "/sparql", "status": 200}
-    assert expected.items() <= told.items()
-    assert set(told) == {*expected, "time", "logger", "request", "ms"}
+    assert expected.items() <= reported.items()
+    assert set(reported) == {*expected, "time", "logger", "request", "ms"}
     counted = alone.services.metrics.text().decode()
     assert 'urbankg_request_seconds_count{method="GET",route="/sparql",status="200"} 1.0' in counted
 

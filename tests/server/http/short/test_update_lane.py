@@ -108,7 +108,7 @@ async def test_it_says_what_the_application_says(
         }
 
 
-async def test_what_it_acknowledged_is_read_by_whoever_reads_next(
+async def test_what_it_acknowledged_is_read_by_the_next_reader(
     client: httpx.AsyncClient, lane: Counted, shop: Services
 ) -> None:
     for number in range(3):
@@ -185,8 +185,8 @@ async def test_requests_sent_together_are_answered_in_their_order(port: int, lan
     async with asyncio.timeout(120):
         received = await reader.read()
     writer.close()
-    told = [part[:3] for part in received.split(b"HTTP/1.1 ")[1:]]
-    assert told == [b"200", b"404", b"422", b"200"]
+    reported = [part[:3] for part in received.split(b"HTTP/1.1 ")[1:]]
+    assert reported == [b"200", b"404", b"422", b"200"]
 
 
 async def test_a_client_that_leaves_has_its_update_carried_out(
@@ -228,10 +228,10 @@ async def test_updates_are_counted_and_logged(
     finally:
         root.handlers, root.level = handlers, level
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
-    (told,) = (line for line in lines if line.get("request") == answered.headers["x-request-id"])
-    assert told["logger"] == "urbankg.requests"
+    (reported,) = (line for line in lines if line.get("request") == answered.headers["x-request-id"])
+    assert reported["logger"] == "urbankg.requests"
     expected = {"level": "info", "message": "answered", "method": "POST", "route": "/update", "status": 200}
-    assert expected.items() <= told.items()
+    assert expected.items() <= reported.items()
     assert answered_updates(shop) == before + 1
 
 
@@ -261,7 +261,7 @@ async def test_refusals_and_other_updates_on_the_same_connection_are_answered_by
     wire: tuple[asyncio.StreamReader, asyncio.StreamWriter], lane: Counted
 ) -> None:
     reader, writer = wire
-    told = []
+    reported = []
     # All of the same length, so that their heads are equal.
     for text in (
         "INSERT DATA { :s1 :p 1 }",
@@ -271,8 +271,8 @@ async def test_refusals_and_other_updates_on_the_same_connection_are_answered_by
     ):
         writer.write(written(PREFIX + text.ljust(40)))
         status, _, body = await read_answer(reader)
-        told.append((status, "revision" in body))
-    assert told == [(200, True), (422, False), (400, False), (200, True)]
+        reported.append((status, "revision" in body))
+    assert reported == [(200, True), (422, False), (400, False), (200, True)]
     assert lane.taken == 3
 
 

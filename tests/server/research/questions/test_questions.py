@@ -107,7 +107,7 @@ def test_questions_of_text2sparql_are_read(tmp_path: Path) -> None:
         ("d.jsonl", "", "no question"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str, text: str, words: str) -> None:
+def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path, name: str, text: str, words: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(ServerError, match=words):
         read_questions(tmp_path / name)

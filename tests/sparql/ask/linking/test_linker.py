@@ -72,6 +72,6 @@ async def test_a_text_of_the_graph_is_found_as_it_is_written(city_with: Callable
     assert [(text.property.words, text.value.value) for text in texts] == [("opened", "Spring Week")]
 
 
-async def test_words_without_a_reading_are_told(city: City) -> None:
+async def test_words_without_a_reading_are_reported(city: City) -> None:
     linked, _ = await city.link("Which wooden museums are in Northside?")
     assert [token.raw for token in linked.unread] == ["wooden"]

@@ -89,7 +89,7 @@ def test_what_is_gone_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(sizes[100:]) <= max(sizes[:100])
 
 
-def test_what_a_later_commit_changed_is_not_told_of_an_earlier_revision() -> None:
+def test_what_a_later_commit_changed_is_not_reported_for_an_earlier_revision() -> None:
     edited = Edited()
     first = edited.store.commit(
         [link(EX.a, NODES[0]), shape(NODES[0]), link(EX.b, NODES[1]), shape(NODES[1])]
@@ -105,7 +105,7 @@ def test_what_a_later_commit_changed_is_not_told_of_an_earlier_revision() -> Non
     assert now.literal.value == "POINT(2 2)"
 
 
-def test_a_class_that_comes_later_is_told_of_later_revisions_only() -> None:
+def test_a_class_that_comes_later_is_reported_for_later_revisions_only() -> None:
     edited = Edited()
     first = edited.store.commit([link(EX.a, NODES[0]), shape(NODES[0])])
     found = edited.located()[NODES[0]]
@@ -132,7 +132,7 @@ def test_a_commit_that_is_only_announced_is_waited_for() -> None:
 
 
 @pytest.mark.parametrize(("tolerances", "exact"), [((0.0,), True), ((0.5,), False), ((0.0, 0.5), False)])
-def test_the_store_tells_whether_its_relations_are_exact(tolerances: tuple[float, ...], exact: bool) -> None:
+def test_the_store_says_whether_its_relations_are_exact(tolerances: tuple[float, ...], exact: bool) -> None:
     store = EmbeddedStore()
     assert not are_exact(store)
     for number, tolerance in enumerate(tolerances):

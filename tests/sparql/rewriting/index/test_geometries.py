@@ -1,4 +1,4 @@
-"""The index of geometries holds whatever a checkpoint can hold, and says so when it cannot tell."""
+"""The index of geometries holds whatever a checkpoint can hold, and says so when it does not know."""
 
 from collections.abc import Callable
 
@@ -108,7 +108,7 @@ def test_what_was_read_for_others_is_what_it_is_built_from(
     store.commit([statement(1), statement(2, EX.graph)])
     assert index.read().nodes == [EX.g1.value]
     store.before_commit = None
-    # Nobody tells of this one: it would be seen only by reading once more.
+    # This one is not reported: it would be seen only by reading once more.
     store.commit([statement(3)])
     assert numbers(index.at(store.revision())) == {"g1", "g2"}
 
@@ -155,7 +155,7 @@ def test_a_commit_during_the_reading_is_seen() -> None:
     store.meanwhile = lambda: store.commit([statement(2)], [statement(1)])
     index.read()
     state = index.at(store.revision())
-    # What was there at the revision that is told must be there, and what has come since.
+    # What was there at the reported revision must be there, and what has come since.
     assert numbers(state) == {"g1", "g2"}
     assert state.since == store.revision() - 1
 
@@ -173,7 +173,7 @@ def test_a_bulk_load_during_the_reading_makes_it_void() -> None:
         store.before_commit = index.note
 
     store.meanwhile = load
-    # The commit that nobody told of stands for all that a bulk load adds behind the reading.
+    # The commit that was not reported stands for all that a bulk load adds behind the reading.
     index.read()
     store.commit([], [statement(4)])
     store.before_commit = None

@@ -1,4 +1,4 @@
-"""What is searched for in the index, what is not, and what is told of it."""
+"""What is searched for in the index, what is not, and what is reported of it."""
 
 import pytest
 from pyoxigraph import NamedNode, Quad
@@ -56,7 +56,7 @@ def test_filters_with_a_constant_are_searched_for(city: City, condition: str) ->
         ("SELECT ?f { << ?f ?p ?o >> ex:said ?w }", "not read here"),
     ],
 )
-def test_what_is_left_alone_is_told_with_the_reason(city: City, query: str, why: str) -> None:
+def test_what_is_left_alone_is_reported_with_the_reason(city: City, query: str, why: str) -> None:
     text, report = city.rewritten(query)
     assert text == PREFIXES + query
     assert any(why in left["why"] for left in report.left), report.left
@@ -152,7 +152,7 @@ def test_a_join_is_searched_for_around_the_side_that_has_few(turned: bool) -> No
     assert city.answers(text) == city.answers(PREFIXES + query)
 
 
-def test_a_geometry_that_cannot_be_read_is_told(city: City) -> None:
+def test_a_geometry_that_cannot_be_read_is_reported(city: City) -> None:
     query = f'SELECT ?f {{ {PATTERN} FILTER(geof:sfWithin(?w, "POLYGON((1 2"^^geo:wktLiteral)) }}'
     _, report = city.rewritten(query)
     assert "POLYGON((1 2" in report.warnings[0]
@@ -242,7 +242,7 @@ def test_candidates_are_looked_through_once_and_not_for_each_solution_they_are_j
     assert city.answers(text) == city.answers(PREFIXES + query)
 
 
-def test_candidates_apart_in_a_graph_tell_its_name(city: City) -> None:
+def test_candidates_apart_in_a_graph_give_its_name(city: City) -> None:
     query = f"SELECT ?f ?graph {{ ?f a ex:Place . GRAPH ?graph {{ {SEARCHED} }} }}"
     text, report = city.rewritten(query)
     assert report.done

@@ -31,7 +31,7 @@ def test_points_by_their_coordinates_and_by_their_shapes(
     constant, operand = shapely.from_wkt(text), Operand("w", plain=True, slack=Slack())
     sides = (constant, operand) if constant_left else (operand, constant)
     filter_ = SpatialFilter(n.VariableUse("w", 0, 1), function, *sides, Slack())
-    if not filter_.tells_of_points(constant_left=constant_left):
+    if not filter_.covers_points(constant_left=constant_left):
         # A point holds nothing but points.
         assert function == ("sfWithin" if constant_left else "sfContains")
         return

@@ -202,9 +202,9 @@ def test_a_refused_update_is_reported_and_the_next_one_runs(running: Running):
     running.do_both(DATA)
     with pytest.raises(ProtectedGraph, match=SYSTEM):
         running.capturer.capture(f"CLEAR GRAPH <{SYSTEM}derived>")
-    with pytest.raises(SyntaxProblem) as told:
+    with pytest.raises(SyntaxProblem) as raised:
         running.capturer.capture("CLEAR ALL;\nINSERT DATA { <http://e/a> }")
-    assert told.value.line == 2
+    assert raised.value.line == 2
     with pytest.raises(GraphMissing):
         running.capturer.capture(
             EX + "DELETE WHERE { ?s ?p ?o } ; DELETE WHERE { ?s ?p 1 } ; DROP GRAPH ex:no"

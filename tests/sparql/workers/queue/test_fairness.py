@@ -84,8 +84,8 @@ async def test_a_long_query_of_another_client_gets_its_own_worker(
     long = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f }"
     async with WorkerPool(source, settings) as pool, greedy(pool, 6) as endless:
         async with asyncio.timeout(DEADLINE_S):
-            told = await as_client("other", pool.solutions(long))
-            assert told["results"]["bindings"][0]["n"]["value"] == "2250000"
+            reported = await as_client("other", pool.solutions(long))
+            assert reported["results"]["bindings"][0]["n"]["value"] == "2250000"
             assert not any(one.done() for one in endless)
             # The greedy client does not get what was started for the others, and it goes in time.
             assert sum(client == "greedy" for client in pool._workers._sharing.held.values()) <= 3

@@ -57,7 +57,7 @@ def test_released_pairs_and_nested_ones_are_read(tmp_path: Path) -> None:
     assert (released.pair.computed, own.pair.computed) == (RCC5.INi, RCC5.IN)
 
 
-def test_a_pair_without_geometry_is_told_and_left_out(tmp_path: Path) -> None:
+def test_a_pair_without_geometry_is_reported_and_left_out(tmp_path: Path) -> None:
     (broken,) = pairs(tmp_path, {**RELEASED, "tail geometry value": None})
     assert isinstance(broken, BrokenRecord)
     assert "the tail has no geometry" in broken.reason
@@ -107,9 +107,9 @@ def test_intervals_hold_the_score_and_come_out_the_same_for_one_seed() -> None:
 
 def test_a_thousand_tasks_cost_what_their_tokens_cost() -> None:
     cost = Cost(turns=4, seconds=3.0, prompt_tokens=2000, completion_tokens=100)
-    told = expenses_json(cost, 2, Prices(1.0, 10.0))["per_1000_tasks"]
-    assert (told["seconds"], told["prompt_tokens"], told["turns"]) == (1500.0, 1_000_000, 2000)
-    assert told["cost"] == {"amount": 1.5, "currency": "USD"}
+    reported = expenses_json(cost, 2, Prices(1.0, 10.0))["per_1000_tasks"]
+    assert (reported["seconds"], reported["prompt_tokens"], reported["turns"]) == (1500.0, 1_000_000, 2000)
+    assert reported["cost"] == {"amount": 1.5, "currency": "USD"}
     assert expenses_json(cost, 2, Prices())["per_1000_tasks"]["cost"] is None
 
 

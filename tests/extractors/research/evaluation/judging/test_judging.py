@@ -52,18 +52,18 @@ def test_a_table_that_a_spreadsheet_saved_with_semicolons_is_read(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ("x,a,t,s,r,o,q,maybe,,", "line 2: 'maybe' is neither true nor false"),
         ("x,a,t,s,r,o,q,true,2,", "line 2: '2' is no confidence"),
     ],
 )
-def test_a_judgment_that_is_none_is_told_with_its_line(tmp_path: Path, row: str, told: str) -> None:
+def test_a_judgment_that_is_none_is_reported_with_its_line(tmp_path: Path, row: str, message: str) -> None:
     table = tmp_path / "judge.csv"
     table.write_text(f"id,group,context,subject,relation,object,quote,judgement,confidence,judge\n{row}\n")
     with pytest.raises(EvaluationError) as raised:
         read_judgments(table)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     table.write_text("id,group\n")
     with pytest.raises(EvaluationError, match="has no column 'context'"):
         read_judgments(table)
@@ -76,8 +76,12 @@ def test_most_judges_decide_and_a_tie_is_no_judgment() -> None:
 
 
 def test_true_and_false_are_counted_by_text() -> None:
-    told = summary("a", judged("a", True, True, False, True)).json()
-    assert (told["true_per_text"], told["false_per_text"], told["precision"]["value"]) == (1.5, 0.5, 0.75)
+    reported = summary("a", judged("a", True, True, False, True)).json()
+    assert (reported["true_per_text"], reported["false_per_text"], reported["precision"]["value"]) == (
+        1.5,
+        0.5,
+        0.75,
+    )
 
 
 def test_agreement_is_measured_on_what_both_judged() -> None:

@@ -72,7 +72,7 @@ def test_an_ontology_may_leave_out_labels_concepts_and_ends_or_give_several(tmp_
     assert sorted(test.schema.classes[end].label for end in written.ranges) == ["Language", "Script"]
 
 
-def test_files_without_a_relation_or_a_sentence_are_told(tmp_path: Path) -> None:
+def test_files_without_a_relation_or_a_sentence_are_reported(tmp_path: Path) -> None:
     ontology, sentences, _ = write(tmp_path)
     ontology.write_text('{"concepts": [], "relations": []}')
     with pytest.raises(EvaluationError, match="has no relation"):
@@ -83,7 +83,7 @@ def test_files_without_a_relation_or_a_sentence_are_told(tmp_path: Path) -> None
         read_test_set(ontology, sentences)
 
 
-def test_ids_may_be_numbers_and_a_name_that_stands_twice_is_told(tmp_path: Path) -> None:
+def test_ids_may_be_numbers_and_a_repeated_name_is_reported(tmp_path: Path) -> None:
     ontology, sentences, gold = write(tmp_path)
     sentences.write_text(
         lines([{"id": number, "sent": text} for number, text in [(1, "A."), (2, "B."), (1, "C."), (2, "B.")]])
@@ -96,25 +96,25 @@ def test_ids_may_be_numbers_and_a_name_that_stands_twice_is_told(tmp_path: Path)
     ]
 
 
-def test_gold_that_fits_the_sentences_or_the_ontology_badly_is_told(tmp_path: Path) -> None:
+def test_gold_that_fits_the_sentences_or_the_ontology_badly_is_reported(tmp_path: Path) -> None:
     ontology, sentences, gold = write(tmp_path)
     gold.write_text(
         lines([{"id": "h_1_1", "triples": triples([("a", "moored at", "b")])}, {"id": "z", "triples": []}])
     )
-    told = " ".join(read_test_set(ontology, sentences, gold).notes)
-    assert "says nothing of h_2_1, h_3_1" in told
-    assert "rows of z, which are no sentences" in told
-    assert "relations that the ontology lacks, and that no answer can meet: moored at." in told
+    reported = " ".join(read_test_set(ontology, sentences, gold).notes)
+    assert "says nothing of h_2_1, h_3_1" in reported
+    assert "rows of z, which are no sentences" in reported
+    assert "relations that the ontology lacks, and that no answer can meet: moored at." in reported
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [({"id": "z", "triples": []}, "belongs to none of the 3"), ({"id": "h_1_1"}, "holds no triples")],
 )
-def test_gold_of_other_sentences_or_of_nothing_is_no_gold(tmp_path: Path, row: object, told: str) -> None:
+def test_gold_of_other_sentences_or_of_nothing_is_no_gold(tmp_path: Path, row: object, message: str) -> None:
     ontology, sentences, gold = write(tmp_path)
     gold.write_text(lines([row]))
-    with pytest.raises(EvaluationError, match=told):
+    with pytest.raises(EvaluationError, match=message):
         read_test_set(ontology, sentences, gold)
 
 
@@ -143,21 +143,23 @@ def test_training_rows_are_their_own_gold(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ('{"id": "a", "sent": "x"}\n{', "line 2 is not JSON"),
         ("[1]\n", "line 1 is no JSON object"),
         ('{"id": "a"}\n', 'line 1: a sentence needs an "id", and "sent"'),
     ],
 )
-def test_a_file_of_something_else_is_told_with_its_line(tmp_path: Path, content: str, told: str) -> None:
+def test_a_file_of_something_else_is_reported_with_its_line(
+    tmp_path: Path, content: str, message: str
+) -> None:
     ontology, sentences, _ = write(tmp_path)
     sentences.write_text(content)
-    with pytest.raises(EvaluationError, match=told):
+    with pytest.raises(EvaluationError, match=message):
         read_test_set(ontology, sentences)
 
 
-def test_a_broken_gold_triple_a_missing_file_and_no_ontology_are_told(tmp_path: Path) -> None:
+def test_a_broken_gold_triple_a_missing_file_and_no_ontology_are_reported(tmp_path: Path) -> None:
     ontology, sentences, gold = write(tmp_path)
     gold.write_text('{"id": "h_1_1", "triples": [{"sub": "a", "rel": "b"}]}\n')
     with pytest.raises(EvaluationError, match="line 1: a triple needs"):

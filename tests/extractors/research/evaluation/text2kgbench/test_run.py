@@ -28,7 +28,7 @@ KNOWN = {
 
 @dataclass
 class ByHeart:
-    """Knows what to say of each sentence; fails at those it is told to."""
+    """Knows what to say of each sentence; fails at those it is set to."""
 
     chunk_size: ChunkSize = field(default_factory=lambda: ChunkSize(9, 999))
     prompt_version: str = "by-heart@1"
@@ -67,12 +67,12 @@ async def test_a_run_writes_the_benchmarks_format_and_its_scores(
         {"id": "h_2_1", "triples": [{"sub": "Mole End", "rel": "opening date", "obj": "1889"}]},
         {"id": "h_3_1", "triples": []},
     ]
-    told = result_json(score(tests, [answers], seed=1), Prices(2.0, 4.0, "EUR"))
-    assert told["scores"]["strict_f1"]["value"] == 0.5
-    assert told["scores"]["official_f1"]["value"] == pytest.approx(1 / 3, abs=1e-4)
-    assert told["relation_types"] == 2
-    assert (told["tokens_per_text"], told["seconds_per_text"]) == (15.0, 0.5)
-    assert told["thousand_texts"] == {
+    reported = result_json(score(tests, [answers], seed=1), Prices(2.0, 4.0, "EUR"))
+    assert reported["scores"]["strict_f1"]["value"] == 0.5
+    assert reported["scores"]["official_f1"]["value"] == pytest.approx(1 / 3, abs=1e-4)
+    assert reported["relation_types"] == 2
+    assert (reported["tokens_per_text"], reported["seconds_per_text"]) == (15.0, 0.5)
+    assert reported["thousand_texts"] == {
         "seconds": 500.0,
         "prompt_tokens": 10_000,
         "completion_tokens": 5_000,
@@ -87,9 +87,9 @@ async def test_a_run_read_again_reports_what_it_did_to_the_last_digit(
     first = await read_all(tests, ByHeart(seconds=0.00049), RunFolder(tmp_path / "run", SETTINGS))
     again = await read_all(tests, ByHeart(), RunFolder(tmp_path / "run", SETTINGS))
     assert again == first
-    told = result_json(score(tests, [again], seed=1), Prices(None, None, "EUR"))
-    assert told["thousand_texts"]["seconds"] == 0.5
-    assert told["stages"]["triples"]["seconds"] == 0.001
+    reported = result_json(score(tests, [again], seed=1), Prices(None, None, "EUR"))
+    assert reported["thousand_texts"]["seconds"] == 0.5
+    assert reported["stages"]["triples"]["seconds"] == 0.001
 
 
 async def test_a_run_that_ended_goes_on_and_asks_no_sentence_again(

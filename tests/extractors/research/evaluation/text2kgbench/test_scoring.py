@@ -13,9 +13,9 @@ WRONG = Fact("Bambi", "director", "Walt Disney")
 ELSEWHERE = Fact("Bambi", "cast member", "David Hand")
 
 
-def counted(told: list[Fact], gold: list[Fact] | None) -> Counts:
+def counted(stated: list[Fact], gold: list[Fact] | None) -> Counts:
     return count(
-        told,
+        stated,
         gold,
         sentence=SENTENCE,
         relations=["director", "filming location", "cast member"],
@@ -36,7 +36,7 @@ def test_words_are_compared_without_case_blanks_and_underscores() -> None:
     assert (found.right, found.official_f1, found.conforming) == (1, 1.0, 1)
 
 
-def test_the_same_triple_told_twice_counts_once() -> None:
+def test_the_same_triple_stated_twice_counts_once() -> None:
     found = counted([DIRECTOR, Fact("bambi", "director", "David  Hand")], [DIRECTOR])
     assert (found.right, found.told, found.official_precision) == (1, 1, 1.0)
 
@@ -61,18 +61,18 @@ def test_a_relation_outside_the_ontology_does_not_conform_and_is_made_up() -> No
 
 
 def test_ends_that_stand_nowhere_are_made_up_but_not_their_inflections_or_concepts() -> None:
-    told = [
+    stated = [
         Fact("Bambi", "filming location", "studio of Burbank"),
         Fact("films", "director", "human"),
         Fact("Pinocchio", "director", "Walt Disney"),
     ]
-    found = counted(told, None)
+    found = counted(stated, None)
     assert (found.made_up_subjects, found.made_up_objects) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
 
 
-def test_a_year_told_as_the_first_of_january_is_not_made_up() -> None:
-    told = [Fact("Bambi", "publication date", "01 January 1942")]
-    found = count(told, None, sentence="Bambi came out in 1942.", relations=[], concepts=[])
+def test_a_year_given_as_the_first_of_january_is_not_made_up() -> None:
+    stated = [Fact("Bambi", "publication date", "01 January 1942")]
+    found = count(stated, None, sentence="Bambi came out in 1942.", relations=[], concepts=[])
     assert found.made_up_objects == 0.0
 
 

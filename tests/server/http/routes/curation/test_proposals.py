@@ -93,10 +93,13 @@ async def test_an_accepted_word_lets_in_what_waited_for_it(
 ) -> None:
     found = await rivals(client, model)
     body = {"decision": "accept", "as": URBAN + "adjacentTo", "by": "Ada", "reason": "near enough"}
-    told = (await client.post(f"/proposals/{found['id']}", json=body)).json()
-    assert len(told["retried"]["let_in"]) == 2, told
-    assert (told["proposal"]["status"], told["proposal"]["accepted_as"]) == ("accepted", URBAN + "adjacentTo")
-    assert [(d["outcome"], d["by"]) for d in told["proposal"]["decisions"]] == [("accepted", "Ada")]
+    reported = (await client.post(f"/proposals/{found['id']}", json=body)).json()
+    assert len(reported["retried"]["let_in"]) == 2, reported
+    assert (reported["proposal"]["status"], reported["proposal"]["accepted_as"]) == (
+        "accepted",
+        URBAN + "adjacentTo",
+    )
+    assert [(d["outcome"], d["by"]) for d in reported["proposal"]["decisions"]] == [("accepted", "Ada")]
     rows = await select(client, f"SELECT ?a ?b {{ ?a <{URBAN}adjacentTo> ?b }}")
     assert {row["b"] for row in rows} >= {"https://w3id.org/urbankg/id/newtown"}
     assert (await client.get("/proposals")).json()["total"] == 0
@@ -124,8 +127,8 @@ async def test_what_the_gate_or_the_words_refuse_goes_on_waiting(
     await say(client, model, FIRST, ("Oldtown", "rivals", "everybody"))
     (found,) = (await client.get("/proposals")).json()["proposals"]
     body = {"decision": "accept", "as": URBAN + "adjacentTo"}
-    told = (await client.post(f"/proposals/{found['id']}", json=body)).json()
-    assert told["retried"]["unread"] == [found["examples"][0]["review"]]
+    reported = (await client.post(f"/proposals/{found['id']}", json=body)).json()
+    assert reported["retried"]["unread"] == [found["examples"][0]["review"]]
     assert (await client.get("/review")).json()["total"] == 1
 
 
@@ -137,8 +140,8 @@ async def test_a_class_that_is_accepted_lets_in_the_name_that_waited_beside_it(
     (found,) = (await client.get("/proposals?kind=class")).json()["proposals"]
     assert (found["term"], found["kind"]) == ("grand glimmerfax", "class")
     body = {"decision": "accept", "as": URBAN + "Museum"}
-    told = (await client.post(f"/proposals/{found['id']}", json=body)).json()
-    assert told["retried"]["refused"] == []
+    reported = (await client.post(f"/proposals/{found['id']}", json=body)).json()
+    assert reported["retried"]["refused"] == []
     rows = await select(client, f"SELECT ?l {{ ?s a <{URBAN}Museum> ; <{LABEL}> ?l }}")
     assert rows == [{"l": "Elm Hall"}]
     assert (await client.get("/review")).json()["total"] == 0

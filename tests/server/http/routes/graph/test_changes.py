@@ -81,7 +81,7 @@ async def test_without_a_revision_the_whole_log_comes(running: Running):
     assert revisions == list(range(1, running.services.store.revision() + 1))
 
 
-async def test_a_revision_that_is_not_yet_is_told(running: Running):
+async def test_a_future_revision_is_reported(running: Running):
     response = await running.client.get("/changes", params={"since": 10**6})
     assert response.status_code == 400
     assert (await running.client.get("/changes", params={"since": "x"})).status_code == 422

@@ -51,11 +51,11 @@ async def test_explain_shows_the_rewritten_query_and_does_not_run_it(
     city: Services, client: httpx.AsyncClient
 ) -> None:
     response = await client.get("/sparql", params={"query": WITHIN, "explain": "true"})
-    told = response.json()
-    assert told["query"] == WITHIN
-    assert "VALUES" in told["rewritten"]
-    assert told["done"][0]["rewriting"] == "spatial filter"
-    assert told["revision"] == city.store.revision()
+    reported = response.json()
+    assert reported["query"] == WITHIN
+    assert "VALUES" in reported["rewritten"]
+    assert reported["done"][0]["rewriting"] == "spatial filter"
+    assert reported["revision"] == city.store.revision()
 
 
 async def test_a_place_added_a_moment_ago_is_found(city: Services, client: httpx.AsyncClient) -> None:
@@ -69,7 +69,9 @@ async def test_a_place_added_a_moment_ago_is_found(city: Services, client: httpx
     city.store.commit([], added)
 
 
-async def test_an_unreadable_geometry_is_told_in_a_header(city: Services, client: httpx.AsyncClient) -> None:
+async def test_an_unreadable_geometry_is_reported_in_a_header(
+    city: Services, client: httpx.AsyncClient
+) -> None:
     query = WITHIN.replace("0.2 0.2))", "0.2")
     response = await client.get("/sparql", params={"query": query})
     assert response.status_code == 200
@@ -77,7 +79,7 @@ async def test_an_unreadable_geometry_is_told_in_a_header(city: Services, client
     assert "cannot be read" in response.headers["warning"]
 
 
-async def test_an_unreadable_geometry_in_the_pattern_of_an_update_is_told_in_a_header(
+async def test_an_unreadable_geometry_in_the_pattern_of_an_update_is_reported_in_a_header(
     city: Services, client: httpx.AsyncClient
 ) -> None:
     pattern = WITHIN.replace("0.2 0.2))", "0.2").replace("SELECT ?f ?w", "INSERT { ?f a geo:Feature } WHERE")
@@ -116,7 +118,7 @@ async def test_a_call_that_has_no_answer_is_an_error_of_its_expression_and_never
         ('sfWithin(?w, "POINT(1 1)")', "geometry literal"),
     ],
 )
-async def test_a_call_that_fits_no_geometry_is_told_in_a_header(
+async def test_a_call_that_fits_no_geometry_is_reported_in_a_header(
     city: Services, client: httpx.AsyncClient, call: str, said: str
 ) -> None:
     query = PREFIXES + f"SELECT * {{ ?g geo:asWKT ?w BIND(geof:{call} AS ?x) }} LIMIT 1"
@@ -126,7 +128,7 @@ async def test_a_call_that_fits_no_geometry_is_told_in_a_header(
 
 
 @pytest.mark.parametrize("call", ["distance(?w, ?w, ?u)", "buffer(?w, ?d, uom:degree)", "relate(?w, ?w, ?p)"])
-async def test_a_call_that_may_fit_is_not_told_of(
+async def test_a_call_that_may_fit_is_not_reported(
     city: Services, client: httpx.AsyncClient, call: str
 ) -> None:
     query = PREFIXES + f"SELECT * {{ ?g geo:asWKT ?w BIND(geof:{call} AS ?x) }} LIMIT 1"
@@ -134,16 +136,16 @@ async def test_a_call_that_may_fit_is_not_told_of(
 
 
 async def test_an_unknown_function_is_the_fault_of_the_query() -> None:
-    told = (
+    reported = (
         "The custom function <http://www.opengis.net/def/function/geosparql/symdifference> is not supported"
     )
-    error = error_of(FrameKind.ERROR, {"type": "failed", "message": told})
+    error = error_of(FrameKind.ERROR, {"type": "failed", "message": reported})
     assert isinstance(error, UnknownFunction)
     assert error.like[0] == "http://www.opengis.net/def/function/geosparql/symDifference"
     assert all_problems().response(error).status_code == 400
 
 
-async def test_a_syntax_error_is_told_at_its_place_in_the_text_that_was_sent(
+async def test_a_syntax_error_is_reported_at_its_place_in_the_text_that_was_sent(
     city: Services, client: httpx.AsyncClient
 ) -> None:
     query = WITHIN.replace("ORDER BY ?f ?w", "\nGROUP ?f")
@@ -259,9 +261,9 @@ async def test_explain_lists_the_unknown_functions_that_the_header_names(
     city: Services, client: httpx.AsyncClient, query: str
 ) -> None:
     asked = {"query": PREFIXES + query}
-    told = (await client.get("/sparql", params=asked)).headers["warning"]
+    reported = (await client.get("/sparql", params=asked)).headers["warning"]
     explained = (await client.get("/sparql", params={**asked, "explain": "true"})).json()
-    assert [f'199 urbankg "{one}"' for one in explained["warnings"]] == [told]
+    assert [f'199 urbankg "{one}"' for one in explained["warnings"]] == [reported]
 
 
 async def test_explain_does_not_list_functions_of_the_engine(
@@ -275,7 +277,7 @@ async def test_explain_does_not_list_functions_of_the_engine(
 @pytest.mark.parametrize(
     "pattern", ["?g <https://w3id.org/urbankg/system#textMatch> 'name 3'", "?g geo:sfWithin ex:f1"]
 )
-async def test_an_error_of_grouping_is_told_at_its_place_in_the_text_that_was_sent(
+async def test_an_error_of_grouping_is_reported_at_its_place_in_the_text_that_was_sent(
     city: Services, client: httpx.AsyncClient, pattern: str
 ) -> None:
     query = PREFIXES + f"SELECT ?nowhere {{ {pattern} }} GROUP BY ?g"
@@ -284,7 +286,7 @@ async def test_an_error_of_grouping_is_told_at_its_place_in_the_text_that_was_se
     assert response.json()["column"] <= len(query.splitlines()[-1]) + 1
 
 
-async def test_the_documented_query_tells_the_tolerance_of_the_relations(
+async def test_the_documented_query_returns_the_tolerance_of_the_relations(
     city: Services, client: httpx.AsyncClient
 ) -> None:
     page = (Path(__file__).parents[5] / "docs" / "geosparql.md").read_text(encoding="utf-8")
@@ -302,7 +304,7 @@ async def test_the_documented_query_tells_the_tolerance_of_the_relations(
         ('geof:sfWithin(?w, "POINT(x)"^^geo:wktLiteral)', "cannot be read"),
     ],
 )
-async def test_what_matches_nothing_in_an_update_is_told_in_a_header(
+async def test_what_matches_nothing_in_an_update_is_reported_in_a_header(
     city: Services, client: httpx.AsyncClient, condition: str, said: str
 ) -> None:
     update = f"INSERT {{ ?g ex:seen ?w }} WHERE {{ ?g geo:asWKT ?w FILTER({condition}) }}"

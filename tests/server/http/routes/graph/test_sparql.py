@@ -127,11 +127,11 @@ async def reading(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
 def problem(response: httpx.Response, status: int) -> dict[str, object]:
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
-    told: dict[str, object] = response.json()
-    assert told["status"] == status
-    assert told["title"]
-    assert told["detail"]
-    return told
+    reported: dict[str, object] = response.json()
+    assert reported["status"] == status
+    assert reported["title"]
+    assert reported["detail"]
+    return reported
 
 
 async def test_all_three_forms_of_a_query_answer_alike(reading: Running) -> None:
@@ -204,15 +204,15 @@ async def test_graphs_come_in_the_accepted_format(reading: Running, format_: Rdf
     assert len(list(parse(answer.content, format=format_))) == 1
 
 
-async def test_what_cannot_be_accepted_is_told(reading: Running) -> None:
+async def test_what_cannot_be_accepted_is_reported(reading: Running) -> None:
     answer = await reading.client.get("/sparql", params={"query": LOOKUP}, headers={"Accept": "image/png"})
     assert "text/csv" in str(problem(answer, 406)["offered"])
 
 
 async def test_a_syntax_error_has_line_and_column(reading: Running) -> None:
     answer = await reading.client.get("/sparql", params={"query": "SELECT * {\n ?s ?p }"})
-    told = problem(answer, 400)
-    assert (told["line"], told["column"]) == (2, 9)
+    reported = problem(answer, 400)
+    assert (reported["line"], reported["column"]) == (2, 9)
 
 
 @pytest.mark.parametrize(
@@ -285,8 +285,8 @@ async def test_a_query_that_varies_by_itself_has_no_entity_tag(reading: Running)
 
 async def test_the_timeout_parameter_ends_a_query_with_a_reason(running: Running) -> None:
     answer = await running.client.get("/sparql", params={"query": RUNAWAY, "timeout": "0.5"})
-    told = problem(answer, 504)
-    assert told["timeout"] == 0.5
+    reported = problem(answer, 504)
+    assert reported["timeout"] == 0.5
 
 
 async def test_a_result_cut_by_its_deadline_breaks_the_connection(running: Running) -> None:

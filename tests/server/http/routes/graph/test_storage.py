@@ -60,8 +60,8 @@ async def test_a_load_of_the_sample_says_how_many_relations_came_with_it(
     monkeypatch.setattr(storage, "sample_city", lambda base: (quad.triple for quad in quads))
     answer = await client.post("/loads", json={"sample": True})
     assert answer.status_code == 200, answer.text
-    told = answer.json()["loads"][0]
-    assert (told["accepted"], told["derived"]) == (10, 2)
+    reported = answer.json()["loads"][0]
+    assert (reported["accepted"], reported["derived"]) == (10, 2)
     relation = f"SELECT ?b {{ <{EX}a> <{geo}rcc8ntpp> ?b }}"
     assert await select(client, relation) == [{"b": f"{EX}b"}]
     again = await client.post("/loads", json={"sample": True})
@@ -76,10 +76,10 @@ async def test_a_refused_file_is_no_success_and_the_others_are_in(client: httpx.
     answer = await client.post("/loads", json={"files": [str(bad), str(good)]})
     assert answer.status_code == 422, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
-    told = answer.json()
-    assert "bad.ttl" in told["detail"]
-    assert "good.ttl" not in told["detail"]
-    assert [(one["accepted"], one["refused"] > 0) for one in told["loads"]] == [(0, True), (1, False)]
+    reported = answer.json()
+    assert "bad.ttl" in reported["detail"]
+    assert "good.ttl" not in reported["detail"]
+    assert [(one["accepted"], one["refused"] > 0) for one in reported["loads"]] == [(0, True), (1, False)]
     assert await select(client, COUNT) == [{"n": "1"}]
     partial = await client.post("/loads", json={"files": [str(bad)], "partial": True})
     assert partial.status_code == 200, partial.text
@@ -110,10 +110,10 @@ async def test_a_bulk_load_passes_the_gate_and_reports_what_it_let_in(
     )
     answer = await client.post("/loads", json={"files": [str(path)], "bulk": True})
     assert answer.status_code == 200, answer.text
-    (told,) = answer.json()["loads"]
-    assert (told["accepted"], told["refused"]) == (3, 0)
-    assert told["violations"] > 0
-    assert told["examples"]
+    (reported,) = answer.json()["loads"]
+    assert (reported["accepted"], reported["refused"]) == (3, 0)
+    assert reported["violations"] > 0
+    assert reported["examples"]
     assert await select(client, COUNT) == [{"n": "1"}]
 
 
@@ -142,7 +142,7 @@ async def test_a_bulk_load_by_which_the_store_grows_much_ends_with_compacted_fil
         ("/backup", {}, 422),
     ],
 )
-async def test_what_cannot_be_done_is_told(
+async def test_what_cannot_be_done_is_reported_in_words(
     shared_client: httpx.AsyncClient, path: str, message: dict[str, object], status: int
 ):
     answer = await shared_client.post(path, json=message)

@@ -114,7 +114,7 @@ class TestByEitherIdentification:
         assert (await client.post(address, files=files)).status_code == 204
         assert await holds(client, address, JOHN, NAME, '<http://e/1> <http://e/first> "Jane" .')
 
-    async def test_head_tells_what_get_would_without_the_body(self, client: httpx.AsyncClient, address: str):
+    async def test_head_is_get_without_the_body(self, client: httpx.AsyncClient, address: str):
         assert (await client.head(address)).status_code == 404
         await put(client, address)
         head = await client.head(address, headers={"accept": "text/turtle"})
@@ -133,7 +133,7 @@ class TestAddresses:
         await put(client, DIRECT)
         assert await holds(client, f"/store?graph={BASE}{DIRECT}", JOHN)
 
-    async def test_post_to_the_store_makes_a_graph_and_tells_where(self, client: httpx.AsyncClient):
+    async def test_post_to_the_store_makes_a_graph_and_names_it(self, client: httpx.AsyncClient):
         response = await post(client, "/store", JOHN)
         assert response.status_code == 201
         location = response.headers["location"]
@@ -164,7 +164,7 @@ class TestAddresses:
             "/store?default&format=papyrus",
         ],
     )
-    async def test_an_address_that_names_no_graph_is_told_so(self, client: httpx.AsyncClient, address: str):
+    async def test_an_address_that_names_no_graph_is_reported(self, client: httpx.AsyncClient, address: str):
         response = await client.get(address)
         assert response.status_code == 400
         assert response.headers["content-type"] == "application/problem+json"
@@ -206,7 +206,7 @@ class TestContent:
         assert response.headers["content-type"] == found
         assert "Accept" in response.headers["vary"]
 
-    async def test_nothing_acceptable_is_told(self, client: httpx.AsyncClient):
+    async def test_nothing_acceptable_is_reported(self, client: httpx.AsyncClient):
         await put(client, GRAPH)
         assert (await client.get(GRAPH, headers={"accept": "image/png"})).status_code == 406
 
@@ -250,7 +250,7 @@ class TestContent:
         [b"this is not gzip", b"\x1f\x8b", gzip.compress(b"x" * 999)[:-3]],
         ids=["something else", "its first bytes", "cut off"],
     )
-    async def test_what_is_not_the_gzip_that_it_claims_to_be_is_told_and_changes_nothing(
+    async def test_what_is_not_the_gzip_that_it_claims_to_be_is_reported_and_changes_nothing(
         self, client: httpx.AsyncClient, kind: str, body: bytes
     ):
         headers = {"content-encoding": "gzip", **({"content-type": kind} if kind else {})}
@@ -378,8 +378,8 @@ class TestTheDefaultGraph:
     async def test_partial_takes_what_conforms(self, client: httpx.AsyncClient):
         response = await put(client, "/store?default&partial=true", WRONG)
         assert response.status_code == 200
-        told = response.json()
-        assert (told["accepted"], len(told["rejected"])) == (1, 1)
+        reported = response.json()
+        assert (reported["accepted"], len(reported["rejected"])) == (1, 1)
         assert await select(client, "SELECT ?o WHERE { <http://e/x> ?p ?o }") == [{"o": "fine"}]
 
 

@@ -137,7 +137,7 @@ async def test_an_unknown_relation_is_refused_as_a_proposal(client: httpx.AsyncC
     assert "https://w3id.org/urbankg/system#UnknownTerm" in reasons
 
 
-async def test_without_commit_the_verdict_is_told_and_nothing_is_written(
+async def test_without_commit_the_verdict_is_returned_and_nothing_is_written(
     shared_client: httpx.AsyncClient, shared_services: Services, shared_model: RecordedModel
 ):
     shared_model.replies = [COLUMBIA_REPLY]
@@ -202,7 +202,7 @@ async def test_a_body_that_cannot_be_read_is_refused(
         ("I cannot help with that.", 502),
     ],
 )
-async def test_a_model_that_fails_is_told_and_nothing_is_written(
+async def test_a_model_that_fails_is_reported_and_nothing_is_written(
     shared_client: httpx.AsyncClient,
     shared_services: Services,
     shared_model: RecordedModel,

@@ -1,4 +1,4 @@
-"""The language model of a server: what is told of it, counted and charged."""
+"""The language model of a server: what is reported of it, counted and charged."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ async def serving(
             yield services, client
 
 
-async def test_an_extraction_tells_what_it_cost_and_what_a_thousand_would(
+async def test_an_extraction_reports_what_it_cost_and_what_a_thousand_would(
     tmp_path: Path, schema: Schema, gate: ShapesGate, stand_in: StandIn
 ):
     prices = {"model_price_input": 2.0, "model_price_output": 10.0, "model_currency": "EUR"}
@@ -75,8 +75,8 @@ async def test_metrics_count_calls_tokens_retries_and_money(
         assert 'urbankg_model_cost_total{currency="USD"}' in text
         assert "urbankg_extraction_seconds_count 1.0" in text
         assert usage["retries"] == 1
-        told = (await client.get("/models")).json()
-        assert told["usage"] == {**usage, "model_seconds": told["usage"]["model_seconds"]}
+        reported = (await client.get("/models")).json()
+        assert reported["usage"] == {**usage, "model_seconds": reported["usage"]["model_seconds"]}
 
 
 async def test_calls_that_fail_are_counted_with_the_tokens_they_cost(
@@ -91,7 +91,7 @@ async def test_calls_that_fail_are_counted_with_the_tokens_they_cost(
     assert 'outcome="unusable"} ' in (await client.get("/metrics")).text
 
 
-async def test_the_model_server_is_met_in_the_background_and_its_state_told(
+async def test_the_model_server_is_probed_in_the_background_and_its_state_reported(
     tmp_path: Path, schema: Schema, gate: ShapesGate, stand_in: StandIn
 ):
     async with serving(tmp_path, schema, gate, model_url=stand_in.url) as (services, client):
@@ -127,7 +127,7 @@ async def test_a_model_server_that_is_down_does_not_keep_the_server_from_its_wor
         assert "cannot be reached" in (await client.get("/models")).json()["state"]["problem"]
 
 
-async def test_the_key_of_the_model_server_is_told_nowhere(
+async def test_the_key_of_the_model_server_is_shown_nowhere(
     tmp_path: Path, schema: Schema, gate: ShapesGate, stand_in: StandIn, caplog: pytest.LogCaptureFixture
 ):
     stand_in.api_key = "another"
@@ -147,24 +147,24 @@ async def test_the_key_of_the_model_server_is_told_nowhere(
     assert "sesame-0451" not in caplog.text
 
 
-async def test_a_probe_tells_how_fast_the_model_is(
+async def test_a_probe_reports_how_fast_the_model_is(
     tmp_path: Path, schema: Schema, gate: ShapesGate, stand_in: StandIn
 ):
     async with serving(tmp_path, schema, gate, model_url=stand_in.url) as (_, client):
-        told = (await client.post("/models/probe", json={})).json()
-        assert told["probe"]["error"] is None
-        assert told["probe"]["model"] == MODEL
-        assert told["probe"]["log_probabilities"] is True
-        assert told["probe"]["tokens_per_second"] > 0
-        assert told["usage"]["calls"] == 1
+        reported = (await client.post("/models/probe", json={})).json()
+        assert reported["probe"]["error"] is None
+        assert reported["probe"]["model"] == MODEL
+        assert reported["probe"]["log_probabilities"] is True
+        assert reported["probe"]["tokens_per_second"] > 0
+        assert reported["usage"]["calls"] == 1
 
 
-def test_the_command_tells_what_the_model_server_is(tmp_path: Path, stand_in: StandIn):
-    told = CliRunner().invoke(
+def test_the_command_reports_what_the_model_server_is(tmp_path: Path, stand_in: StandIn):
+    reported = CliRunner().invoke(
         command_line(), ["models", "--data", str(tmp_path), "--model-url", stand_in.url, "--json"]
     )
-    assert told.exit_code == 0, told.output
-    answer = json.loads(told.stdout)
+    assert reported.exit_code == 0, reported.output
+    answer = json.loads(reported.stdout)
     assert answer["state"]["kind"] == "text-generation-inference"
     assert answer["state"]["schema"] == "honoured"
     shown = CliRunner().invoke(
@@ -178,8 +178,8 @@ def test_the_command_says_when_the_adapter_is_not_there(
     tmp_path: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("URBANKG_MODEL_NAME", "urban")
-    told = CliRunner().invoke(
+    reported = CliRunner().invoke(
         command_line(), ["models", "--data", str(tmp_path), "--model-url", stand_in.url]
     )
-    assert told.exit_code != 0
-    assert "does not offer 'urban'" in told.output
+    assert reported.exit_code != 0
+    assert "does not offer 'urban'" in reported.output
