@@ -110,6 +110,8 @@ def has_it_too(units: Sequence[Unit], clause: Clause, found: Governor) -> bool:
 def says_of_a_part(units: Sequence[Unit], found: Governor) -> bool:
     """Whether a preposition belongs to another thing: "unlike its namesake in London"."""
     first = found.first
+    if first > 1 and units[first - 2].text == "as" and units[first].text in PREPOSITIONS:
+        return units[first - 1].kind is Kind.NAME  # "founded as Salt College on the grounds of Ash Church"
     if found.last != first + 1 or units[first].text not in _PARTICLES or first < 2:
         return False
     nouns = units[max(0, first - 3) : first]
@@ -129,7 +131,6 @@ def name_before(clause: Clause, found: Governor) -> Unit | None:
         at -= 1
     alias = term.kind is not PropertyKind.OBJECT and group_of(term) is Group.NAMES
     noun = clause.phrases.is_kind(units[found.first]) and not units[found.first].text.endswith("ed")
-    noun = noun or (at > 0 and units[at - 1].text == "as" and units[found.first].text in PREPOSITIONS)
     apart = at == found.first - 2 and not is_complement(units, at)
     return units[at] if at >= 0 and ((alias and apart) or noun) and units[at].kind is Kind.NAME else None
 

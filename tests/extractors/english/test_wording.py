@@ -175,6 +175,10 @@ NOT_SAID += [
         "Elm University is old. Founded in 1754 as Salt College on the grounds of Ash Church, it is large.",
         ("Elm University", "located in", "Ash Church"),
     ),
+    (
+        "Elm University is old. Founded in 1754 as Salt College on the grounds of Ash Church, it is large.",
+        ("Salt College", "located in", "Ash Church"),
+    ),
     ("The tramway spans the Wye and connects Elm Island with Norton.", ("Elm Island", "crosses", "Wye")),
     ("The Elm plant was built as a Great War factory.", ("Elm plant", "former name", "Great War")),
     (
