@@ -401,7 +401,10 @@ def main(arguments: list[str]) -> int:
     threading.stack_size(THREAD_STACK_BYTES)
     with socket.socket(fileno=data) as connection:
         worker = Worker(connection, monitor)
-        worker.greet()
+        try:
+            worker.greet()
+        except BrokenPipeError:
+            return 0  # The server ended before it needed this worker.
         while (goes_on := run_in_thread(worker)) is True:
             pass
     return 0 if goes_on is False else 1

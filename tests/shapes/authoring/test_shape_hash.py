@@ -16,8 +16,8 @@ TURTLE = """@prefix : <http://example.org/> . @prefix sh: <http://www.w3.org/ns/
 :Other a sh:NodeShape ; sh:targetClass :Road ; sh:nodeKind sh:IRI .
 :Longest a sh:ConstraintComponent ; sh:parameter :limit ; sh:validator :check .
 :limit a sh:Parameter ; sh:path :longest .
-:check a sh:SPARQLAskValidator ; sh:message "too long" ;
-    sh:ask "ASK { FILTER (STRLEN(?value) <= $longest) }" .
+:check a sh:SPARQLAskValidator ; sh:message "too long" .
+:check sh:ask "ASK { FILTER (STRLEN(?value) <= $longest) }" .
 """
 
 

@@ -1,5 +1,8 @@
 """The environment of worker processes."""
 
+import os
+import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -43,3 +46,21 @@ def test_the_environment_of_the_server_comes_before_ours(monkeypatch: pytest.Mon
         launched.terminate()
     assert b"LD_PRELOAD=" in environment
     assert b"GLIBC_TUNABLES=glibc.malloc.hugetlb=0" in environment
+
+
+def test_a_worker_whose_server_has_ended_ends_without_a_word() -> None:
+    """The server may refuse to start, in one line, while its workers are starting."""
+    ours, theirs = socket.socketpair()
+    control, other = os.pipe()
+    ours.close()
+    with theirs:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "sparql.workers.worker", str(theirs.fileno()), str(control), "0"],
+            pass_fds=(theirs.fileno(), control),
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    os.close(control)
+    os.close(other)
+    assert (done.returncode, done.stderr) == (0, "")
