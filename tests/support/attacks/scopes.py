@@ -38,6 +38,8 @@ _READ: Final = (
         "/conformance",
         "/gaps",
         "/suggest",
+        "/verdicts",
+        "/queries/slow",
         "/.well-known/void",
     ),
 )
