@@ -157,9 +157,8 @@ class ProfileRule:
 @cache
 def profile_rules() -> Mapping[str, tuple[ProfileRule, ...]]:
     """The rules that are followed; that of property chains once for each length."""
-    found = {name: (_read(name, text),) for name, text in _RULES.items() if text}
-    found["prp-spo2"] = tuple(_read("prp-spo2", _chain(length)) for length in (1, 2, 3))
-    return {name: found[name] for name in _RULES}
+    chains = tuple(_read("prp-spo2", _chain(length)) for length in (1, 2, 3))
+    return {name: (_read(name, text),) if text else chains for name, text in _RULES.items()}
 
 
 def closure_by_tables(stated: Iterable[Triple]) -> set[Triple]:
