@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from curation.review_columns import ReviewColumns
-from curation.review_facets import Cause, causes, classes, confidences, facets
-from curation.review_item import State, item_of
+from curation.review.review_columns import ReviewColumns
+from curation.review.review_facets import Cause, causes, classes, confidences, facets
+from curation.review.review_item import State, item_of
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DCTERMS, PROV, RDF, REVIEW, SH, UKG
@@ -24,7 +24,7 @@ class ReviewFilter:
     """Which items; all given parts must match. `text` is searched in names, quotes and reasons.
 
     `class_` is a class of the statement's subject, in the graph or by the statement itself. An item without
-    a confidence is outside of any bounds of it. `group` identifies a cause (`curation.review_facets`).
+    a confidence is outside of any bounds of it. `group` identifies a cause (`curation.review.review_facets`).
     """
 
     state: State | None = State.OPEN
