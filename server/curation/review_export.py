@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
 
-from curation.review_item import ReviewItem
+from curation.review.review_item import ReviewItem
 from shapes.report import PREFIXES, result_triples
 from sparql.model.change import Violation
 from sparql.model.source import Term

@@ -12,8 +12,8 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from curation.proposal import TermKind, Use
 from curation.proposals import Proposals
-from curation.review import ReviewQueue
-from curation.review_item import ReviewItem, RunOrigin
+from curation.review.review_item import ReviewItem, RunOrigin
+from curation.review.review_queue import ReviewQueue
 from extractors.candidates import Candidate, Entity, Extraction, Problem
 from extractors.grounding.linking import LabelEntry, normalize
 from extractors.models.accounting import Prices, account

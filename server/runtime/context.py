@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Protocol, Self
 from server.runtime.lazy import Lazy
 
 if TYPE_CHECKING:
-    from curation.decisions import Decisions
+    from curation.deciding.decisions import Decisions
     from curation.documents import Documents
-    from curation.merging import Merging
+    from curation.merging.merging import Merging
     from curation.proposals import Proposals
-    from curation.review import ReviewQueue
+    from curation.review.review_queue import ReviewQueue
     from extractors.models.metering import MeteredModel
     from ontology import Schema
     from server.gaps.passages import Passages

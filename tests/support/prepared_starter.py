@@ -23,7 +23,7 @@ MODULES = (
     "rich.console",
     "rich.table",
     "shapely",
-    "curation.review",
+    "curation.review.review_queue",
     "extractors.pipeline",
     "server.curation.proposing",
     "server.http.app",

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 import server.rules.rule_registry
-from curation.review_search import ReviewFilter
+from curation.review.review_search import ReviewFilter
 from ontology import Schema
 from server.cli.app import COMMANDS, RESEARCH, command_line
 from server.cli.plain_flags import FLAGS, plain_flags
@@ -173,8 +173,8 @@ def test_a_server_does_not_wait_for_what_neither_queries_nor_plain_updates_need(
         "extractors.models",
         "ontology.checks.linting",
         "ontology.checks.reasoning",
-        "curation.decisions",
-        "curation.review",
+        "curation.deciding.decisions",
+        "curation.review.review_queue",
         "sparql.inference.chase",
         "sparql.provenance.records",
         "sparql.writing.updates",

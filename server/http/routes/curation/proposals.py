@@ -8,8 +8,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from curation.decisions import Reviewer
 from curation.proposals import named_proposal
+from curation.review.reviewer import Reviewer
 from server.curation.proposing import ProposalService, proposal_filter, term_of
 from server.http.access.keys import Scope
 from server.http.bodies import body_schema, read_json

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from curation.term_rewriting import TermRewriting
+from curation.merging.term_rewriting import TermRewriting
 from sparql.inference.materialized import Inferences
 from sparql.model.change import Change, Origin, Statement
 from sparql.model.tolerances import Tolerances

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from curation.review_item import PREFIX, State
+from curation.review.review_item import PREFIX, State
 from shapes.errors import DecisionUnknown
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore

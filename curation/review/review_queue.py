@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from curation.review_item import (
+from curation.review.review_item import (
     PREFIX,
     Comment,
     Decided,
@@ -23,8 +23,8 @@ from curation.review_item import (
     item_quads,
     violation_quads,
 )
-from curation.review_item import quad as review_quad
-from curation.review_search import ReviewFilter, ReviewSearch
+from curation.review.review_item import quad as review_quad
+from curation.review.review_search import ReviewFilter, ReviewSearch
 from shapes.errors import ReviewItemUnknown
 from sparql.model.change import Rejection, Verdict, Violation
 from sparql.model.source import Term

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, Triple
 
-from curation.decisions import Reviewer, agent_quads
-from curation.merge_record import PREFIX, Merged, in_graph, said, written
-from curation.review import ReviewQueue
-from curation.review_item import State
+from curation.merging.merge_record import PREFIX, Merged, in_graph, said, written
+from curation.review.review_item import State
+from curation.review.review_queue import ReviewQueue
+from curation.review.reviewer import Reviewer, agent_quads
 from sparql.model.change import Change, Statement, Verdict
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from curation.review_columns import ReviewColumns
-from curation.review_facets import (
+from curation.review.review_columns import ReviewColumns
+from curation.review.review_facets import (
     PROPERTIES,
     VIOLATION_PROPERTIES,
     Cause,
@@ -16,7 +16,7 @@ from curation.review_facets import (
     confidences,
     facets,
 )
-from curation.review_item import State, item_of
+from curation.review.review_item import State, item_of
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DCTERMS, PROV, RDF, REVIEW, SH, UKG
@@ -32,7 +32,7 @@ class ReviewFilter:
     """Which items; all given parts must match. `text` is searched in names, quotes and reasons.
 
     `class_` is a class of the statement's subject, in the graph or by the statement itself. An item without
-    a confidence is outside of any bounds of it. `group` identifies a cause (`curation.review_facets`).
+    a confidence is outside of any bounds of it. `group` identifies a cause (`curation.review.review_facets`).
     """
 
     state: State | None = State.OPEN

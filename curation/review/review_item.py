@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from sparql.model.change import Rejection, Violation
+from sparql.model.change import Rejection, Statement, Violation
 from sparql.model.source import Term
 from sparql.model.vocabulary import DCTERMS, PROV, RDF, RECORD, REVIEW, SH, UKG, XSD
 from sparql.provenance.records import Run, Support, digest, support_terms
@@ -95,6 +95,15 @@ class ReviewItem:
     def identifier(self) -> str:
         """Its name for clients."""
         return self.iri.value.removeprefix(PREFIX)
+
+    @property
+    def statement(self) -> Statement:
+        """What the item states, with the confidence of its evidence."""
+        return self.stating(self.triple)
+
+    def stating(self, triple: Triple) -> Statement:
+        """A statement in place of the item's, with the same confidence."""
+        return Statement(triple, self.support.confidence)
 
     @property
     def is_of_rules(self) -> bool:

@@ -1,40 +1,28 @@
-"""Decisions of people about review items, carried out through the writer.
+"""One decision: the items it is about, the change that carries it out, and how the provenance records it.
 
-Accepting sends the statement, as it is or corrected, through the gate again. A decision is provenance: who
-made it, when, why, and by which ontology and shapes the statement was judged then. The graph, the item and
-the decision change in one commit, so a crash leaves a decision entirely stored or not at all.
+Each kind of change is beside what it records and what it retracts when the writer commits it.
 """
 
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from curation.decision_history import DecisionHistory, PastDecision, effect_quads
-from curation.review import ReviewQueue
-from curation.review_item import BY_RULES, ReviewItem, State, item_iri, quad
+from curation.deciding.decision_history import PastDecision, effect_quads
+from curation.review.review_item import BY_RULES, ReviewItem, State, item_iri, quad
+from curation.review.review_queue import ReviewQueue
+from curation.review.reviewer import Reviewer, agent, agent_quads
 from curation.withdrawal import Withdrawal, Withdrawals
 from ontology import Schema
 from shapes.errors import DecisionSettled, ReasonNeeded, ReviewItemDecided
 from shapes.gate.known_terms import unknown_terms
 from sparql.model.change import Change, Origin, Rejection, Statement, Verdict, Violation
 from sparql.model.support import quad_of
-from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import ASSERTED, PROV, PROVENANCE, RDF, RDFS, RECORD, REVIEW, UKG, XSD
 from sparql.provenance.evidence import EvidenceReader, Piece
-from sparql.provenance.records import digest, evidence_iri, evidence_quads
-from sparql.writing.writer import Writer
-
-
-@dataclass(frozen=True)
-class Reviewer:
-    """Who decides: a person's name, and the request's key, if any."""
-
-    name: str
-    key: str | None = None
+from sparql.provenance.records import evidence_iri, evidence_quads
 
 
 @dataclass(frozen=True)
@@ -57,172 +45,30 @@ class Outcome:
     withdrawn: tuple[Triple, ...] = ()
 
 
-class Decisions:
-    """Accepts, rejects and reopens review items; every call is one commit."""
+@dataclass(frozen=True)
+class DecisionBasis:
+    """What decisions are made on: the queue, the evidence, and the rules in force."""
 
-    def __init__(
-        self,
-        store: TripleStore,
-        writer: Writer,
-        review: ReviewQueue,
-        *,
-        schema: Callable[[], Schema],
-        shapes_version: Callable[[], str],
-    ) -> None:
-        self._store = store
-        self._writer = writer
-        self._review = review
-        self._schema = schema
-        self._shapes_version = shapes_version
-        self._evidence = EvidenceReader(store)
-        self._withdrawals = Withdrawals(store, writer, review)
-        self._history = DecisionHistory(store)
-        self._dry_run = False
-
-    def trial(self) -> "Decisions":
-        """The same decisions as dry runs: the outcome is what would happen, and nothing is written."""
-        tried = copy(self)
-        tried._dry_run = True
-        return tried
-
-    def _carry_out(self, act: "_Deciding", build: Callable[[], Change]) -> Outcome:
-        built: list[Change] = []
-
-        def change() -> Change:
-            built.append(replace(build(), dry_run=self._dry_run))
-            return built[-1]
-
-        verdict = self._writer.commit_built(change)
-        return act.outcome(verdict, built[-1])
-
-    def accept(
-        self,
-        items: Sequence[NamedNode],
-        by: Reviewer,
-        *,
-        reason: str | None = None,
-        statements: Sequence[Statement] | None = None,
-    ) -> Outcome:
-        """Accept the statements of open items that the gate accepts.
-
-        `statements` replace the statement of a single item: all of them conform, or nothing changes. Items
-        are judged together, so that a name and its kind can be accepted at once. Raises `ReviewItemUnknown`
-        and, for a single item, `ReviewItemDecided`.
-        """
-        act = _Deciding(self, State.ACCEPTED, by, reason)
-
-        def build() -> Change:
-            act.choose(items, (State.OPEN,), "accept")
-            act.refuse_silent_exceptions(statements is not None)
-            proposed = {
-                item.iri: tuple(statements) if statements is not None else (_statement(item),)
-                for item in act.items
-            }
-            return act.accepting(proposed, whole=statements is not None)
-
-        return self._carry_out(act, build)
-
-    def accept_as(
-        self, proposed: Mapping[NamedNode, Sequence[Statement]], by: Reviewer, *, reason: str | None = None
-    ) -> Outcome:
-        """Accept open items, each with the statements given for it, as far as the gate accepts them.
-
-        They are judged together; refused items stay open. Raises `ReviewItemUnknown` and, for a
-        single item, `ReviewItemDecided`.
-        """
-        act = _Deciding(self, State.ACCEPTED, by, reason)
-
-        def build() -> Change:
-            act.choose(tuple(proposed), (State.OPEN,), "accept")
-            return act.accepting({item.iri: tuple(proposed[item.iri]) for item in act.items}, whole=False)
-
-        return self._carry_out(act, build)
-
-    def reject(self, items: Sequence[NamedNode], by: Reviewer, *, reason: str) -> Outcome:
-        """Reject the statements of open items; one that is in the graph is deleted from it.
-
-        From then on the same statement is refused from every source, until the item is reopened. Raises
-        `ReviewItemUnknown`, `ReasonNeeded` and, for a single item, `ReviewItemDecided`.
-        """
-        if not reason.strip():
-            raise ReasonNeeded
-        act = _Deciding(self, State.REJECTED, by, reason)
-
-        def build() -> Change:
-            act.choose(items, (State.OPEN,), "reject")
-            return act.withdrawing([e for item in act.items for e in act._evidence_leaving(item)])
-
-        return self._carry_out(act, build)
-
-    def reopen(self, items: Sequence[NamedNode], by: Reviewer, *, reason: str | None = None) -> Outcome:
-        """Undo decisions: the items are open again, and what accepting them added is deleted."""
-        act = _Deciding(self, State.OPEN, by, reason)
-
-        def build() -> Change:
-            act.choose(items, (State.ACCEPTED, State.REJECTED), "reopen")
-            accepted = [e for item in act.items for e in self._evidence.of_item(item.iri)]
-            return act.withdrawing(accepted)
-
-        return self._carry_out(act, build)
-
-    def undo(self, decision: NamedNode, by: Reviewer, *, reason: str | None = None) -> tuple[Outcome, ...]:
-        """Undo a decision on those of its items that were not decided again since; the others are unchanged.
-
-        After an acceptance or rejection its items are open again, and the graph says of them what it said
-        before, as far as the gate accepts that. Where the decision itself reopened items, they are accepted
-        or rejected as they were before: two commits where there were both. Raises `DecisionUnknown` and
-        `DecisionSettled`.
-        """
-        past = self._history.get(decision)
-        if past.outcome is State.OPEN:
-            return self._redo(past, by, reason)
-        act = _Deciding(self, State.OPEN, by, reason)
-
-        def build() -> Change:
-            act.choose_latest(past)
-            return act.restoring(past)
-
-        return (self._carry_out(act, build),)
-
-    def _redo(self, past: PastDecision, by: Reviewer, reason: str | None) -> tuple[Outcome, ...]:
-        """Decide again as before a decision that reopened items."""
-        earlier: dict[NamedNode, list[NamedNode]] = {}
-        for item in self._review.items(past.items):
-            before = [one.iri for one in item.decisions]
-            if before[-1:] == [past.iri] and len(before) > 1:
-                earlier.setdefault(before[-2], []).append(item.iri)
-        if not earlier:
-            raise DecisionSettled(past.identifier)
-        proposed: dict[NamedNode, tuple[Statement, ...]] = {}
-        rejected: dict[str, list[NamedNode]] = {}
-        for iri, items in earlier.items():
-            made = self._history.get(iri)
-            for item in self._review.items(items):
-                if made.outcome is State.ACCEPTED:
-                    corrected = (made.corrected or {}).get(item.iri)
-                    stated = tuple(Statement(triple, item.support.confidence) for triple in corrected or ())
-                    proposed[item.iri] = stated or (_statement(item),)
-                else:
-                    rejected.setdefault(made.reason or f"as in {made.identifier}", []).append(item.iri)
-        outcomes = [self.accept_as(proposed, by, reason=reason)] if proposed else []
-        return (*outcomes, *(self.reject(items, by, reason=reason or why) for why, items in rejected.items()))
+    review: ReviewQueue
+    evidence: EvidenceReader
+    withdrawals: Withdrawals
+    schema: Callable[[], Schema]
+    shapes_version: Callable[[], str]
 
     def evidence_of(self, item: ReviewItem) -> set[Piece]:
         """The evidence by which an item's statement is in the graph."""
-        runs = self._review.occurrences(item.iri)
+        runs = self.review.occurrences(item.iri)
         return {
-            piece
-            for piece in self._evidence.about(item.triple)
-            if self._evidence.run_of(piece.reifier) in runs
+            piece for piece in self.evidence.about(item.triple) if self.evidence.run_of(piece.reifier) in runs
         }
 
 
-class _Deciding:
+class DecisionInProgress:
     """One decision in progress."""
 
-    def __init__(self, parent: Decisions, outcome: State, by: Reviewer, reason: str | None) -> None:
+    def __init__(self, basis: DecisionBasis, outcome: State, by: Reviewer, reason: str | None) -> None:
         self.items: list[ReviewItem] = []
-        self._parent = parent
+        self._basis = basis
         self._outcome = outcome
         self._by = by
         self._reason = reason.strip() if reason and reason.strip() else None
@@ -241,7 +87,7 @@ class _Deciding:
         self.items, self._unchanged, self._withdrawn = [], {}, []
         self._deleted = set()
         for name in dict.fromkeys(names):
-            item = self._parent._review.get(name)
+            item = self._basis.review.get(name)
             if item.state in allowed:
                 self.items.append(item)
             elif len(names) == 1:
@@ -257,7 +103,7 @@ class _Deciding:
     def choose_latest(self, past: PastDecision) -> None:
         """Read the items on which a decision is the last one. Raises `DecisionSettled`."""
         self.items, self._unchanged = [], {}
-        for item in self._parent._review.items(past.items):
+        for item in self._basis.review.items(past.items):
             if item.decisions and item.decisions[-1].iri == past.iri and item.state is past.outcome:
                 self.items.append(item)
             else:
@@ -267,30 +113,29 @@ class _Deciding:
 
     def restoring(self, past: PastDecision) -> Change:
         """The change that takes back what a decision added, and adds again what it withdrew."""
-        parent = self._parent
-        review = parent._review
-        evidence = {piece for item in self.items for piece in parent._evidence.of_item(item.iri)}
-        for item in review.items(past.revived):
+        basis = self._basis
+        evidence = {piece for item in self.items for piece in basis.evidence.of_item(item.iri)}
+        for item in basis.review.items(past.revived):
             if item.state is State.SUPERSEDED:
-                evidence |= parent.evidence_of(item)
+                evidence |= basis.evidence_of(item)
                 self._again[item.iri] = item
         chosen = {item.iri for item in self.items}
         for name, run in past.withdrawn:
-            if not run.value.startswith(BY_RULES) and not any(parent._evidence.quads(run)):
+            if not run.value.startswith(BY_RULES) and not any(basis.evidence.quads(run)):
                 continue  # Its document was removed since.
-            for item in review.items([name]) if name not in self._unchanged else ():
+            for item in basis.review.items([name]) if name not in self._unchanged else ():
                 if item.iri in chosen or item.state is State.OPEN:
                     self._restored.append((item, run))
         if not self._restored:
             return self.withdrawing(evidence)
         # The gate judges both together: what is restored may be what others rest on.
         self._planned = Withdrawal(evidence=frozenset(evidence))
-        self._proposed = {item.iri: (_statement(item),) for item, _ in self._restored}
+        self._proposed = {item.iri: (item.statement,) for item, _ in self._restored}
         gone = {piece.triple for piece in evidence}
         from_texts = any(not run.value.startswith(BY_RULES) for _, run in self._restored)
         return Change(
-            additions=tuple({item.triple: _statement(item) for item, _ in self._restored}.values()),
-            withdrawals=frozenset(t for t in gone if parent._evidence.about(t) <= evidence),
+            additions=tuple({item.triple: item.statement for item, _ in self._restored}.values()),
+            withdrawals=frozenset(t for t in gone if basis.evidence.about(t) <= evidence),
             origin=Origin.EXTRACTED if from_texts else Origin.ASSERTED,
             partial=True,
             # What new rules found in the graph was against them there, and is again.
@@ -307,9 +152,9 @@ class _Deciding:
         corrected: set[Piece] = set()
         for item in self.items:
             if all(statement.triple != item.triple for statement in proposed[item.iri]):
-                corrected |= self._evidence_leaving(item)
+                corrected |= self.evidence_leaving(item)
         self._planned = Withdrawal(evidence=frozenset(corrected))
-        about = self._parent._evidence
+        about = self._basis.evidence
         gone = {piece.triple for piece in corrected}
         return Change(
             additions=tuple(s for t, s in statements.items() if t not in refused),
@@ -324,7 +169,7 @@ class _Deciding:
 
     def withdrawing(self, evidence: Iterable[Piece]) -> Change:
         """The change that withdraws evidence and settles all chosen items."""
-        self._planned = self._parent._withdrawals.plan(
+        self._planned = self._basis.withdrawals.plan(
             set(evidence), ignoring=[item.iri for item in self.items], deleted=self._deleted
         )
         change = self._planned.change
@@ -362,7 +207,7 @@ class _Deciding:
         )
 
     def _unknown(self, triple: Triple) -> tuple[Violation, ...]:
-        schema = self._parent._schema()
+        schema = self._basis.schema()
         if triple.predicate == RDF.type and schema.classes and not isinstance(triple.object, NamedNode):
             return (
                 Violation(
@@ -394,11 +239,11 @@ class _Deciding:
         if statement.triple != item.triple or not item.accepted:
             yield Quad(reifier, UKG.reviewItem, item.iri, PROVENANCE)
         yield Quad(reifier, UKG.decision, self._iri, PROVENANCE)
-        yield Quad(reifier, PROV.wasAttributedTo, _agent(self._by.name), PROVENANCE)
+        yield Quad(reifier, PROV.wasAttributedTo, agent(self._by.name), PROVENANCE)
 
     def _shared(self) -> set[Piece]:
         """Evidence that the decided statements share with others: each has its own from now on."""
-        about = self._parent._evidence
+        about = self._basis.evidence
         found: set[Piece] = set()
         for item in self.items:
             run = item.origin.run
@@ -413,7 +258,7 @@ class _Deciding:
         if not self._done:
             return
         yield from self._old_states()
-        yield from self._parent._evidence.leaving(self._planned.evidence | self._shared())
+        yield from self._basis.evidence.leaving(self._planned.evidence | self._shared())
 
     def _record_restored(self, verdict: Verdict) -> Iterator[Quad]:
         self._done = tuple(item.iri for item in self.items)
@@ -438,20 +283,20 @@ class _Deciding:
                 yield quad(item.iri, UKG.status, State.OPEN.node)
         for iri in self._again:
             yield quad(iri, UKG.status, State.SUPERSEDED.node)
-        yield from self._parent._evidence.leaving(self._planned.evidence)
+        yield from self._basis.evidence.leaving(self._planned.evidence)
 
-    def _evidence_leaving(self, item: ReviewItem) -> set[Piece]:
+    def evidence_leaving(self, item: ReviewItem) -> set[Piece]:
         """The evidence of an item that the decision withdraws; the undo needs to know of it.
 
         Where new rules found the statement in the graph, that is all of it, and the statement itself.
         """
-        found = self._parent.evidence_of(item)
+        found = self._basis.evidence_of(item)
         if item.is_of_rules:
-            found = self._parent._evidence.about(item.triple)
-            if self._parent._withdrawals.is_asserted(item.triple):
+            found = self._basis.evidence.about(item.triple)
+            if self._basis.withdrawals.is_asserted(item.triple):
                 self._deleted.add(item.triple)
                 self._withdrawn.append((item.iri, item.origin.run))
-        runs = {self._parent._evidence.run_of(piece.reifier) for piece in found}
+        runs = {self._basis.evidence.run_of(piece.reifier) for piece in found}
         self._withdrawn += [(item.iri, run) for run in sorted(filter(None, runs), key=str)]
         return found
 
@@ -460,7 +305,7 @@ class _Deciding:
         withdrawn = [one for one in self._withdrawn if one[0] in self._done]
         for rejection, supports in self._planned.fallen:
             for one in supports:
-                origin = self._parent._withdrawals.origin(one.run)
+                origin = self._basis.withdrawals.origin(one.run)
                 withdrawn.append((item_iri(rejection.statement.triple, origin), one.run))
         own = {item.iri: item.triple for item in self.items}
         corrected = {
@@ -475,13 +320,13 @@ class _Deciding:
         yield from self._decision()
         for iri in self._again:
             yield quad(iri, UKG.status, State.OPEN.node)
-        yield from self._parent._withdrawals.record(self._planned)
+        yield from self._basis.withdrawals.record(self._planned)
 
     def _retract_withdrawn(self, verdict: Verdict) -> Iterator[Quad]:
         yield from self._old_states()
         for iri in self._again:
             yield quad(iri, UKG.status, State.SUPERSEDED.node)
-        yield from self._parent._withdrawals.retract(self._planned)
+        yield from self._basis.withdrawals.retract(self._planned)
 
     def _old_states(self) -> Iterator[Quad]:
         for item in self.items:
@@ -498,10 +343,10 @@ class _Deciding:
         yield _said(self._iri, UKG.outcome, self._outcome.node)
         yield _said(self._iri, PROV.startedAtTime, now)
         yield _said(self._iri, PROV.endedAtTime, now)
-        yield _said(self._iri, UKG.ontologyVersion, Literal(self._parent._schema().version))
-        for ontology in self._parent._schema().version_iris:
+        yield _said(self._iri, UKG.ontologyVersion, Literal(self._basis.schema().version))
+        for ontology in self._basis.schema().version_iris:
             yield _said(self._iri, UKG.ontology, ontology)
-        yield _said(self._iri, UKG.shapesVersion, Literal(self._parent._shapes_version()))
+        yield _said(self._iri, UKG.shapesVersion, Literal(self._basis.shapes_version()))
         if self._reason is not None:
             yield _said(self._iri, RDFS.comment, Literal(self._reason))
         yield from agent_quads(self._by, self._iri)
@@ -511,23 +356,6 @@ class _Deciding:
             yield _said(self._iri, PROV.used, item)
             yield Quad(item, UKG.decision, self._iri, REVIEW)
             yield Quad(item, UKG.status, self._outcome.node, REVIEW)
-
-
-def agent_quads(by: Reviewer, activity: NamedNode) -> Iterator[Quad]:
-    """Who carried out an activity (PROV-O, 3.3), and with which key."""
-    agent = _agent(by.name)
-    yield _said(activity, PROV.wasAssociatedWith, agent)
-    yield _said(agent, RDF.type, PROV.Agent)
-    yield _said(agent, RDFS.label, Literal(by.name))
-    if by.key is not None and by.key != by.name:
-        key = _agent(by.key)
-        yield _said(agent, PROV.actedOnBehalfOf, key)
-        yield _said(key, RDF.type, PROV.Agent)
-        yield _said(key, RDFS.label, Literal(by.key))
-
-
-def _agent(name: str) -> NamedNode:
-    return RECORD.term("agent/" + digest(name))
 
 
 def _statement(item: ReviewItem) -> Statement:

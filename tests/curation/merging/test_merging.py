@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, Quad, Triple
 
-from curation.merging import Merging
+from curation.merging.merging import Merging
 from shapes.errors import EntityUnknown, MergeRefused, MergeSettled
 from sparql.model.vocabulary import DERIVED, EXTRACTED, PROV, RDFS, RECORD, SKOS
 from tests.support.gate_city import ADA, City, ex, kind, placed, said

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from curation.decisions import Reviewer
-from curation.review import ReviewQueue
-from curation.review_item import quad
+from curation.review.review_item import quad
+from curation.review.review_queue import ReviewQueue
+from curation.review.reviewer import Reviewer
 from shapes.errors import ReviewItemUnknown
 from sparql.model.change import Change
 from sparql.model.triple_store import TripleStore

@@ -12,7 +12,7 @@ from threading import Lock
 
 from pyoxigraph import NamedNode
 
-from curation.review_item import State, item_of
+from curation.review.review_item import State, item_of
 from sparql.model.source import Term
 from sparql.model.triple_store import CommittedQuads, TripleStore
 from sparql.model.vocabulary import REVIEW, UKG

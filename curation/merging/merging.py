@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 from pyoxigraph import NamedNode, Quad
 
-from curation.decisions import Reviewer
-from curation.entity_merge import EntityMerge
-from curation.entity_split import EntitySplit
-from curation.merge_record import Merge, Merged, MergeRecords
-from curation.review import ReviewQueue
+from curation.merging.entity_merge import EntityMerge
+from curation.merging.entity_split import EntitySplit
+from curation.merging.merge_record import Merge, Merged, MergeRecords
+from curation.review.review_queue import ReviewQueue
+from curation.review.reviewer import Reviewer
 from shapes.errors import EntityUnknown, MergeRefused
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import ONTOLOGY

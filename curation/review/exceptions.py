@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from pyoxigraph import BlankNode
 
-from curation.review import ReviewQueue
-from curation.review_item import Decided, State
-from curation.review_search import ReviewFilter
+from curation.review.review_item import Decided, State
+from curation.review.review_queue import ReviewQueue
+from curation.review.review_search import ReviewFilter
 from sparql.model.change import Violation
 
 __all__ = ["Exceptions"]

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from curation import review_columns, review_search
-from curation.decisions import Decisions
-from curation.review import ReviewQueue
-from curation.review_columns import ReviewColumns
-from curation.review_item import ReviewItem, RunOrigin, State, item_iri, item_quads, violation_quads
-from curation.review_search import ReviewFilter, ReviewSearch
+from curation.deciding.decisions import Decisions
+from curation.review import review_columns, review_search
+from curation.review.review_columns import ReviewColumns
+from curation.review.review_item import ReviewItem, RunOrigin, State, item_iri, item_quads, violation_quads
+from curation.review.review_queue import ReviewQueue
+from curation.review.review_search import ReviewFilter, ReviewSearch
 from ontology import Schema
 from sparql.model.change import Rejection, Statement, Violation
 from sparql.model.vocabulary import DCTERMS, REVIEW, SH, UKG

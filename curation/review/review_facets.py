@@ -2,7 +2,7 @@
 
 A cause is the shape, constraint component and path of a violation, or the component and the statement's
 property where no shape refused it. An item is in the group of each of its causes. Everything is read by
-property (`curation.review_columns`), not item by item.
+property (`curation.review.review_columns`), not item by item.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from itertools import chain
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from curation.review_columns import ReviewColumns
+from curation.review.review_columns import ReviewColumns
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DCTERMS, DEFAULT, PROV, RDF, SH, UKG

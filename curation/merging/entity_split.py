@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from curation.decisions import Reviewer, agent_quads
-from curation.merge_record import Merge, Merged, MergeRecords, said
+from curation.merging.merge_record import Merge, Merged, MergeRecords, said
+from curation.review.reviewer import Reviewer, agent_quads
 from shapes.errors import MergeSettled
 from sparql.model.change import Change, Statement, Verdict
 from sparql.model.triple_store import TripleStore
