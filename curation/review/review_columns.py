@@ -1,11 +1,12 @@
 """What a search of the review queue reads of many items: one property of all of them, or of their violations.
 
 The store takes some 50 ms to read one property of 10,000 items, so those of the open items are kept in
-memory, from when a search first needs them until the items are settled. What is settled is read from the
-store: memory follows the queue and not its history.
+memory, from when they are first needed until the items are settled. What is settled is read from the
+store: memory follows the queue and not its history. A server reads them when it starts, and again behind the
+commits that change many items: all that a search of 10,000 items with 40,000 violations needs takes 2.4 s.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from threading import Lock
 
@@ -21,15 +22,21 @@ Column = dict[NamedNode, Term]
 ViolationColumn = dict[NamedNode, tuple[Term | None, ...]]
 """The values of one property of each item's violations; the violations are in one order in all columns."""
 
+_MANY_CHANGED = 200
+"""Where so many items changed since the last search, they are read again before the next (some .1 s)."""
 _MOST_CHANGED = 2_000
 """Where more items changed since the last search, reading the columns again is as fast."""
 
 
 class ReviewColumns:
-    """Follows a store. Only for properties of which an item, or a violation, has at most one value."""
+    """Follows a store. Only for properties of which an item, or a violation, has at most one value.
 
-    def __init__(self, store: TripleStore) -> None:
+    `many_changed` is called in a commit after which the next search would take long, and returns at once.
+    """
+
+    def __init__(self, store: TripleStore, many_changed: Callable[[], object] = lambda: None) -> None:
         self._store = store
+        self._many_changed = many_changed
         self._lock = Lock()
         """Held for a moment, by commits as well."""
         self._reading = Lock()
@@ -41,6 +48,17 @@ class ReviewColumns:
         """The open items, with all that was committed before this call."""
         with self._reading:
             return set(self._current().items)
+
+    def read(self, of_items: Iterable[NamedNode], of_violations: Iterable[NamedNode]) -> Iterator[None]:
+        """Read these properties of the open items; between two of them a search can go on."""
+        for predicate in of_items:
+            with self._reading:
+                self._current().column(predicate)
+            yield
+        for predicate in of_violations:
+            with self._reading:
+                self._current().violation_column(predicate)
+            yield
 
     def of(self, items: Collection[NamedNode], predicate: NamedNode) -> Column:
         """The values of a property of these items, with all that was committed before this call."""
@@ -78,6 +96,7 @@ class ReviewColumns:
             if self._open is None:
                 return
             changed = self._open.changed
+            before = len(changed)
             for quads in (commit.removals, commit.additions):
                 for quad in quads:
                     subject = quad.subject
@@ -85,6 +104,8 @@ class ReviewColumns:
                         changed.add(item_of(subject))
             if len(changed) > _MOST_CHANGED:
                 self._open = None
+        if before <= _MANY_CHANGED < len(changed):
+            self._many_changed()
 
     def lost_track(self) -> None:
         """Read everything again when it is next needed."""
@@ -145,7 +166,7 @@ class _OpenItems:
     def violation_column(self, predicate: NamedNode) -> ViolationColumn:
         """The values of a property of the violations of the open items; not to be changed."""
         if self._violations is None:
-            self._violations = {item: _violations(self._store, item) for item in self.items}
+            self._violations = self._violations_of_items()
         if predicate not in self._violation_columns:
             value_of = self._reader(predicate)
             self._violation_columns[predicate] = {
@@ -174,6 +195,16 @@ class _OpenItems:
             of_violations = [_values(self._store, violation) for violation in violations]
             for predicate, violation_column in self._violation_columns.items():
                 violation_column[item] = tuple(one.get(predicate) for one in of_violations)
+
+    def _violations_of_items(self) -> dict[NamedNode, tuple[NamedNode, ...]]:
+        if not self._is_most:
+            return {item: _violations(self._store, item) for item in self.items}
+        found: dict[NamedNode, list[NamedNode]] = {item: [] for item in self.items}
+        for quad in self._store.match_quads(None, UKG.violation, None, REVIEW):
+            item, violation = quad.subject, quad.object
+            if isinstance(item, NamedNode) and isinstance(violation, NamedNode) and item in found:
+                found[item].append(violation)
+        return {item: tuple(violations) for item, violations in found.items()}
 
     def _reader(self, predicate: NamedNode) -> Callable[[NamedNode], Term | None]:
         """Reads a value of an item or violation; equal values are one object."""

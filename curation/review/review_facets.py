@@ -38,6 +38,10 @@ _OF_CAUSES = (
     SH.resultMessage,
 )
 _CONFIDENCE_STEPS = 10
+PROPERTIES = (*_OF_ITEMS.values(), UKG.subject, UKG.object, UKG.confidence)
+"""Of an item: all that facets and causes are made of."""
+VIOLATION_PROPERTIES = tuple(dict.fromkeys((*_OF_VIOLATIONS.values(), *_OF_CAUSES)))
+"""The same of a violation."""
 
 
 @dataclass

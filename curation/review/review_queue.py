@@ -5,7 +5,7 @@ The same statement from the same text is one item, however often it is extracted
 person rejected is not queued again from any source: such repetitions are only counted.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -36,12 +36,15 @@ from sparql.provenance.records import Run, Support
 
 
 class ReviewQueue:
-    """Reads the review graph of a store, and computes what a verdict changes in it."""
+    """Reads the review graph of a store, and computes what a verdict changes in it.
 
-    def __init__(self, store: TripleStore) -> None:
+    `many_changed` is called in a commit after which the next search would take long, and returns at once.
+    """
+
+    def __init__(self, store: TripleStore, many_changed: Callable[[], object] = lambda: None) -> None:
         self._store = store
         self._evidence = EvidenceReader(store)
-        self.search = ReviewSearch(store)
+        self.search = ReviewSearch(store, many_changed)
 
     # What a verdict adds and deletes. Both are called with the writer's lock held, before the commit.
 

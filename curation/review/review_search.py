@@ -1,13 +1,21 @@
 """The search of the review queue: which items match a filter."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from curation.review.review_columns import ReviewColumns
-from curation.review.review_facets import Cause, causes, classes, confidences, facets
+from curation.review.review_facets import (
+    PROPERTIES,
+    VIOLATION_PROPERTIES,
+    Cause,
+    causes,
+    classes,
+    confidences,
+    facets,
+)
 from curation.review.review_item import State, item_of
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
@@ -47,9 +55,16 @@ class ReviewFilter:
 class ReviewSearch:
     """Finds items in the review graph of a store, and what they have in common."""
 
-    def __init__(self, store: TripleStore) -> None:
+    def __init__(self, store: TripleStore, many_changed: Callable[[], object] = lambda: None) -> None:
         self._store = store
-        self._columns = ReviewColumns(store)
+        self._columns = ReviewColumns(store, many_changed)
+
+    def prepare(self, closing: Callable[[], bool] = lambda: False) -> None:
+        """Read what searches of the open items need, so that the next one is quick; until `closing`."""
+        of_items = (DCTERMS.created, *PROPERTIES, *_WORDS)
+        for _ in self._columns.read(of_items, VIOLATION_PROPERTIES):
+            if closing():
+                return
 
     def find(self, wanted: ReviewFilter) -> list[NamedNode]:
         """The items that match a filter, newest first."""

@@ -135,8 +135,8 @@ class Services(LazyServices):
     place_checks: PlaceChecks
     judging_limit: TimeLimit
     """How long one judgment by the shapes may take."""
-    judges_held: bool = True
-    """Whether batches held earlier are judged as soon as possible, in the background."""
+    serves: bool = True
+    """Whether clients are served, and not one command: what they would wait for is done in the background."""
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
     """Closes what was made lazily."""
 
@@ -187,6 +187,13 @@ class Services(LazyServices):
         """Judge the held batches in the background."""
         held_judge, background = self.held_judge, self.background
         background.start("judge held batches", lambda: held_judge.judge_waiting(lambda: background.closing))
+
+    def read_review_queue(self) -> None:
+        """Read the review queue in the background, before somebody searches in it."""
+        background = self.background
+        background.start(
+            "read the review queue", lambda: self.review.search.prepare(lambda: background.closing)
+        )
 
     async def opened(self) -> None:
         """Return when the started services are open. Raises what kept them from opening."""

@@ -27,7 +27,7 @@ def review(services: Services) -> ReviewQueue:
     """The review queue."""
     from curation.review.review_queue import ReviewQueue
 
-    return ReviewQueue(services.store)
+    return ReviewQueue(services.store, services.read_review_queue)
 
 
 def proposals(services: Services) -> Proposals:

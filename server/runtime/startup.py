@@ -103,8 +103,9 @@ class ServerStartup:
         if isinstance(services.store, EmbeddedStore):
             # Queries to another store are not rewritten: it has functions and indexes of its own.
             services.rewriter.warm()
-        if services.judges_held:
+        if services.serves:
             services.judge_held()
+            services.read_review_queue()
 
     def _fail(self, error: BaseException) -> None:
         self._services.writer.abandon()

@@ -285,3 +285,59 @@ def test_what_a_bulk_load_adds_is_read_again() -> None:
     store.bulk_add([quad(DCTERMS.source, Literal("a file"))])
     store.end_bulk()
     assert columns.of([ITEM], DCTERMS.source) == {ITEM: Literal("a file")}
+
+
+def test_prepare_reads_all_that_a_search_of_the_queue_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = EmbeddedStore()
+    store.commit([one for n in range(30) for one in open_item(n, violation(n), violation(n + 1))])
+    search, other = ReviewSearch(store), ReviewSearch(store)
+    search.prepare()
+    wanted = [
+        ReviewFilter(),
+        ReviewFilter(text="nowhere"),
+        ReviewFilter(min_confidence=0.2, max_confidence=0.7),
+        ReviewFilter(severity=SH.Warning, component=SH.term("MinCountConstraintComponent")),
+        ReviewFilter(shape=ex("Shape1"), assignee="", predicate=ex("p1")),
+        ReviewFilter(class_=ex("Hall")),
+    ]
+    expected = [other.find(one) for one in wanted]
+    everything = other.find(ReviewFilter())
+    facets, causes = other.facets(everything), other.causes(everything)
+
+    def read(*pattern: Any) -> Iterator[Quad]:
+        assert pattern[-1] != REVIEW, f"{pattern} is read by a search"
+        return iter(())
+
+    monkeypatch.setattr(store, "match_quads", read)
+    assert [search.find(one) for one in wanted] == expected
+    assert (search.facets(everything), search.causes(everything)) == (facets, causes)
+
+
+def test_prepare_stops_when_the_server_closes() -> None:
+    store = EmbeddedStore()
+    store.commit(open_item(1, violation(1)))
+    search = ReviewSearch(store)
+    asked: list[bool] = []
+    search.prepare(lambda: not asked.append(True))
+    assert len(asked) == 1
+
+
+def test_commits_that_change_many_items_say_so_once() -> None:
+    store = EmbeddedStore()
+    calls: list[int] = []
+    search = ReviewSearch(store, lambda: calls.append(store.revision()))
+
+    def change(numbers: range) -> None:
+        store.commit([one for n in numbers for one in open_item(n, violation(n))])
+
+    change(range(500))
+    assert not calls, "nobody has searched"
+    search.prepare()
+    change(range(500, 600))
+    assert not calls
+    change(range(600, 800))
+    change(range(800, 1000))
+    assert len(calls) == 1
+    search.prepare()
+    change(range(1000, 1000 + review_columns._MOST_CHANGED + 1))
+    assert len(calls) == 2
