@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.http.compression import Compression
+from server.http.bodies.compression import Compression
 from server.http.reporting.problems import ProblemMap
 from server.http.routes.graph.sparql import Endpoint
-from server.runtime.request_logging import Draining
+from server.runtime.telemetry.request_logging import Draining
 
 
 class Direct:
