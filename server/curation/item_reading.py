@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pyoxigraph import NamedNode, Triple
 
-from curation.review_item import ReviewItem
+from curation.review.review_item import ReviewItem
 from extractors.text.chunking import Span, sentences
 from ontology.labels import local_name, readable
 from server.http.reporting.reader_language import for_reader

@@ -14,11 +14,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.http.compression import Compression
+from server.http.bodies.compression import Compression
 from server.http.reporting.problems import ProblemMap
 from server.http.reporting.reader_language import reading
 from server.http.routes.graph.sparql import Endpoint
-from server.runtime.request_logging import Draining
+from server.runtime.telemetry.request_logging import Draining
 
 
 class Direct:

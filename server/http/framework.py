@@ -7,7 +7,7 @@ from starlette.types import ASGIApp
 
 from server.http.access.cors import CrossOrigin, CrossOriginHeaders
 from server.http.access.limits import RateLimit
-from server.http.compression import Compression
+from server.http.bodies.compression import Compression
 from server.http.dataset_reading import vocabulary_of
 from server.http.methods import Methods
 from server.http.openapi import complete
@@ -32,7 +32,7 @@ from server.http.routes.text import ask, extractions, held, jobs, models, source
 from server.http.validators import Validators
 from server.mcp.route import mcp_route
 from server.runtime.context import Services
-from server.runtime.request_logging import RefuseWhileDraining
+from server.runtime.telemetry.request_logging import RefuseWhileDraining
 
 
 def framework_app(services: Services, problems: ProblemMap, readiness: Readiness) -> ASGIApp:

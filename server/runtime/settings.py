@@ -16,7 +16,7 @@ from server.runtime.setting_values import (
     TileAddress,
     listed,
 )
-from sparql.model.tolerances import Tolerances
+from sparql.model.geometry.tolerances import Tolerances
 from sparql.storage.durability import Durability
 
 

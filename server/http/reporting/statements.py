@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 from pyoxigraph import BlankNode, NamedNode, Triple
 from pyoxigraph import Literal as RdfLiteral
 
-from curation.review_item import ReviewItem
+from curation.review.review_item import ReviewItem
 from geo.remembered import remembered
 from server.errors import MalformedBody
 from server.http.reporting.reader_language import for_reader
