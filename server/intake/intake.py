@@ -22,7 +22,7 @@ from extractors.pipeline import Pipeline, Progress
 from extractors.prompting.methods import Method, requested_method
 from ontology import Schema
 from server.intake.batch import Assessor, Batch
-from server.intake.held_store import held_quads
+from server.intake.held.held_store import held_quads
 from server.intake.outcome import Outcome
 from server.intake.submission import HeldEnding, Submission
 from server.intake.term_use import use_of

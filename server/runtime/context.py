@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from server.http.access.clients import Clients
     from server.http.access.guard import Guard
     from server.http.access.keys import KeyStore
-    from server.intake.held_judge import HeldJudge
+    from server.intake.held.held_judge import HeldJudge
     from server.intake.intake import Intake
     from server.jobs.store import JobStore
     from server.jobs.worker import JobWorker
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from server.monitoring.verdict_history import VerdictHistory
     from server.rules.rule_registry import RuleRegistry
     from server.runtime.background import Background
-    from server.runtime.logs import AnswerLog
-    from server.runtime.metrics import Metrics
-    from server.runtime.request_logging import Draining
     from server.runtime.settings import Settings
+    from server.runtime.telemetry.logs import AnswerLog
+    from server.runtime.telemetry.metrics import Metrics
+    from server.runtime.telemetry.request_logging import Draining
     from server.writes.place_checks import PlaceChecks
     from server.writes.reviewing_writer import ReviewingWriter
     from server.writes.updating import Updates

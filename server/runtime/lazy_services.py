@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from extractors.models.metering import MeteredModel
     from server.gaps.passages import Passages
     from server.gaps.queue import GapQueue
-    from server.intake.held_judge import HeldJudge
+    from server.intake.held.held_judge import HeldJudge
     from server.jobs.store import JobStore
     from server.jobs.worker import JobWorker
     from server.runtime.context import Services
@@ -72,7 +72,7 @@ def merging(services: Services) -> Merging:
 
 def held_judge(services: Services) -> HeldJudge:
     """Judges held batches."""
-    from server.intake.held_judge import HeldJudge
+    from server.intake.held.held_judge import HeldJudge
 
     return HeldJudge(
         services.store, services.writer, lambda: services.intake, lambda: services.rule_registry.current

@@ -29,7 +29,7 @@ MODULES = (
     "server.http.app",
     "server.http.reporting.problem_map",
     "server.intake.intake",
-    "server.intake.resolving",
+    "server.intake.resolution.resolving",
     "server.runtime.early_start",
     "server.runtime.serving",
     "shapes.engine.queries",
