@@ -30,7 +30,7 @@ class Asides:
 
     @property
     def note(self) -> str:
-        """What the reader of an answer is told."""
+        """What the answer says of them."""
         quoted = ", ".join(f"“{one}”" for one in self.left_out)
         return f"Not used, since nothing in it can be looked up: {quoted}."
 
@@ -39,7 +39,8 @@ async def without_asides(
     question: str, context: str, link: Callable[[str], Awaitable[LinkedQuestion]]
 ) -> Asides | None:
     """Leave out such sentences; None where there are none, or nothing else."""
-    kept, left_out = [], []
+    kept: list[str] = []
+    left_out: list[str] = []
     for sentence in (*_sentences(question), *_sentences(context)):
         is_aside = _is_of_the_asker(sentence) and not _names_something(await link(sentence))
         (left_out if is_aside else kept).append(sentence.rstrip(" ?.!;"))
