@@ -6,16 +6,17 @@ something ends there, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, is_glued
 from extractors.english.wording.dated import of_date
 from extractors.english.wording.measured import of_number
-from extractors.english.wording.phrases import Group, Occurrence
+from extractors.english.wording.phrases import OF_PLACES, Group, Occurrence
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 
-__all__ = ["governor"]
+__all__ = ["governor", "governors"]
+
 _JOINERS: Final = frozenset({"and", "or", "&", "with", "to", "both", "as", "well", "together", "plus", ","})
 _BETWEEN_NAMES: Final = frozenset({"to", "with", "as", "well", "together"})
 _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
@@ -27,6 +28,7 @@ _PARTS: Final = frozenset(
     end corner foot top bottom top banks bank shore outskirts city town borough district neighborhood
     neighbourhood village state county province region quarter area suburb island street""".split()  # noqa: SIM905
 )
+_SIDES: Final = frozenset("side end quarter neighborhood neighbourhood district borough ward".split())  # noqa: SIM905
 _NOT_MAKING: Final = frozenset(
     "named renamed owned bought acquired purchased sold funded led run operated managed used".split()  # noqa: SIM905
 )
@@ -45,11 +47,17 @@ _LONGEST_HEAD: Final = 5
 
 def governor(clause: Clause, group: Group) -> Governor | None:
     """The words that say this relation of the object, or None where other words, or none, govern it."""
-    if group is Group.DATES:
-        return of_date(clause)
-    if group is Group.NUMBERS:
-        return of_number(clause)
-    return _before(clause) or _behind(clause) or _as_subject(clause) or _as_role(clause) or _of_place(clause)
+    return next(governors(clause, group), None)
+
+
+def governors(clause: Clause, group: Group) -> Iterator[Governor]:
+    """All words that say it: of "was laid out by Ada Stone, who also designed Elm Hall" both verbs."""
+    if group is Group.NAMES:
+        ways = (_before, _behind, _as_subject, _as_role, _of_place)
+        found = [way(clause) for way in ways]
+    else:
+        found = [of_date(clause) if group is Group.DATES else of_number(clause)]
+    yield from (one for one in found if one is not None)
 
 
 def _before(clause: Clause) -> Governor | None:
@@ -58,14 +66,20 @@ def _before(clause: Clause) -> Governor | None:
     joined = listed = crossed = parted = False
     words = since = 0
     while at >= 0:
+        if (whole := _named_kind(units, at)) is not None:
+            at = whole
+            continue
         ending = [one for one in clause.occurrences if one.last == at + 1 and not _is_agent(one, clause)]
         if ending and not (joined and units[at].text in ("with", "to")):
             alone = all(one.last == one.first + 1 for one in ending) and units[at].text in PREPOSITIONS
             apart = (crossed and (alone or units[at].text in ("of", "in", "on", "at"))) or (
-                listed and (parted or (alone and words > 0) or _acts(units, clause.value))
+                listed and (parted or (alone and words > 0) or _acts(units, clause.value) or _is_left_out(units, clause.value))
             )
             return None if apart else _own(ending, clause)
         unit = units[at]
+        if unit.text == "'s" and at == clause.value - 1 and at > 1 and units[at - 1].kind is Kind.NAME:
+            at -= 2
+            continue  # "in Norton's Ash Quarter"
         if unit.kind is Kind.NAME:
             if not joined or since or (unit.start, unit.end) == _span(units[clause.value]):
                 return None  # "for Ada Stone, a merchant and former Mayor of Norton"
@@ -91,6 +105,12 @@ def _before(clause: Clause) -> Governor | None:
                 return None
         at -= 1
     return None
+
+
+def _named_kind(units: Sequence[Unit], at: int) -> int | None:
+    """The place before "the suburb of" in "borders the suburb of Norton", which only says what Norton is."""
+    plain = at > 2 and units[at].text == "of" and units[at - 1].text in OF_PLACES and units[at - 2].text == "the"
+    return at - 3 if plain and units[at - 3].text not in AUXILIARIES else None
 
 
 def _is_acting(clause: Clause, at: int) -> bool:
@@ -141,6 +161,12 @@ def _acts(units: Sequence[Unit], at: int) -> bool:
     return verb in AUXILIARIES | _INVERTED or (
         verb not in PREPOSITIONS | _CONJUNCTIONS | _TURNS and (takes or verb.endswith("ed"))
     )
+
+
+def _is_left_out(units: Sequence[Unit], at: int) -> bool:
+    """Whether a verb is left out behind a name: ", and the Ash Cemetery by Jo Reed"."""
+    after = units[at + 1] if at + 1 < len(units) else None
+    return after is not None and after.text == "by"
 
 
 def _name_before(units: Sequence[Unit], at: int) -> bool:
@@ -218,13 +244,16 @@ def _of_place(clause: Clause) -> Governor | None:
     """Where something is, without a word for it, for relations that "in" says."""
     if not clause.phrases.has(clause.term.iri, "in"):
         return None
-    return _genitive(clause) or _region(clause)
+    return _genitive(clause) or _region(clause) or _kind_of_region(clause)
 
 
 def _region(clause: Clause) -> Governor | None:
     """A region behind the place in it: "is in Elm Village, Norton"; not where a list goes on."""
     units, at = clause.units, clause.value
     place = at - 2
+    if place >= 0 and units[at - 1].text == "of" and place in clause.others:
+        parted = units[place].text.split()[-1] in _SIDES and " " in units[place].text
+        return Governor(place + 1, at, subject=place) if parted else None
     if place < 1 or units[at - 1].text != "," or place not in clause.others:
         return None
     lead = place - 1
@@ -237,6 +266,21 @@ def _region(clause: Clause) -> Governor | None:
     if units[lead].text not in ("in", "at", "near") or not ends or listed or apart:
         return None
     return Governor(place + 1, at, subject=place)
+
+
+def _kind_of_region(clause: Clause) -> Governor | None:
+    """A region behind the kind of a place in it: "Weston is an inner suburb of Norton", not "the capital of"."""
+    units, noun = clause.units, clause.value - 2
+    if noun < 2 or units[noun + 1].text != "of" or units[noun].text not in OF_PLACES:
+        return None
+    here = noun - 1
+    while here > 0 and noun - here < _LONGEST_HEAD and units[here].kind is Kind.WORD:
+        if units[here].text in ("a", "an"):
+            return Governor(noun, clause.value)
+        if units[here].text in PREPOSITIONS | AUXILIARIES | _ARTICLES:
+            return None
+        here -= 1
+    return None
 
 
 def _genitive(clause: Clause) -> Governor | None:

@@ -30,8 +30,9 @@ from extractors.english.wording.clause_checks import (
     other_subject,
     owner_before,
     says_of_a_part,
+    says_of_owned,
 )
-from extractors.english.wording.governing import governor
+from extractors.english.wording.governing import governors
 from extractors.english.wording.kind_look import KindLook
 from extractors.english.wording.kinds import kind_of_name
 from extractors.english.wording.phrases import Group, group_of, phrases_of
@@ -86,7 +87,7 @@ class Wording:
         self._names = frozenset(span for span in spans if not looks_like_value(_words(text, span)))
         self._whole = WholeNames(text, linker, self._phrases)
         self._kinds = KindLook(text, linker, self._names, self._whole, self._is_english)
-        self._topics = Topics(text, self._units_of, self._suits)
+        self._topics = Topics(text, self._units_of, self._suits, self._phrases)
 
     def _units_of(self, sentence: Span) -> Sequence[Unit]:
         runs = capitalized_runs(self._text.text, sentence)
@@ -213,22 +214,34 @@ class Wording:
         extra = {term.iri: relation} if relation and not self._phrases.knows(relation) else {}
         occurrences = self._phrases.occurrences(units, group, extra)
         clause = Clause(units, at, others, occurrences, term, self._phrases)
-        found = governor(clause, group)
         if group is Group.NAMES and (is_part_of_words(clause) or self._phrases.is_other(units, at)):
             return f'"{_text(text, units[at])}" is a part of a longer name, or describes another thing.'
-        if found is not None and is_owner(clause, found):
-            return f'"{_text(text, units[at])}" owns what follows it, or is a part of its name.'
         if (
             group is Group.NAMES
             and term.kind is not PropertyKind.OBJECT
             and units[at - 1].text in ("a", "an")
         ):
             return f'"{_text(text, units[at])}" describes a thing and is no name.'
-        if found is not None and is_half(clause, found):
-            return f'"{_text(text, units[at])}" may be a part of a longer name with "and".'
-        if found is None:
-            return f'The words before and after "{_text(text, units[at])}" do not say "{term.label}".'
-        if not others and not self._may_be_about(sentence, subject, units):
+        doubts: list[str] = []
+        for found in governors(clause, group):
+            doubt = self._against(sentence, clause, found, subject, group)
+            if doubt is None:
+                return None
+            doubts.append(doubt)
+        unsaid = f'The words before and after "{_text(text, units[at])}" do not say "{term.label}".'
+        return next(iter(doubts), unsaid)
+
+    def _against(
+        self, sentence: Span, clause: Clause, found: Governor, subject: str, group: Group
+    ) -> str | None:
+        """What speaks against words that say the relation of the object saying it of the subject."""
+        text, units, term = self._text.text, clause.units, clause.term
+        said = _text(text, units[clause.value])
+        if is_owner(clause, found):
+            return f'"{said}" owns what follows it, or is a part of its name.'
+        if is_half(clause, found):
+            return f'"{said}" may be a part of a longer name with "and".'
+        if not clause.others and not self._may_be_about(sentence, subject, units):
             return f'The sentence does not name "{subject}", and those before it are about other things.'
         return self._wrong_subject(clause, found, term, subject, group) or self._wrong_topic(
             sentence, clause, found, term, subject
@@ -260,7 +273,9 @@ class Wording:
     ) -> str | None:
         units, text = clause.units, self._text.text
         if found.subject is not None:
-            return None
+            if found.subject in clause.others or not self._is_name(units, found.subject):
+                return None
+            return f'The text says "{term.label}" of "{_text(text, units[found.subject])}", not of "{subject}".'
         if found.converse:
             return self._wrong_object(clause, found, term, subject)
         if (said := self._other(clause, found, subject)) is not None:
@@ -284,7 +299,7 @@ class Wording:
     def _other(self, clause: Clause, found: Governor, subject: str) -> str | None:
         """The other thing of which the words surely speak, by what stands right before them."""
         units, text = clause.units, self._text.text
-        if says_of_a_part(units, found):
+        if says_of_a_part(units, found) or says_of_owned(clause, found):
             return "something of another thing"
         owner = owner_before(units, found) or name_before(clause, found)
         if owner is not None and not self._is(owner, subject):
@@ -375,6 +390,9 @@ class Wording:
         if self._linker.fit(classes, frozenset({kind.iri})) is Fit.DISJOINT:
             return f'The text says "{term.label}" of "the {words[0]}", and "{subject}" is none.'
         return None
+
+    def _is_name(self, units: Sequence[Unit], at: int) -> bool:
+        return 0 <= at < len(units) and units[at].kind is Kind.NAME
 
     def _is(self, unit: Unit, name: str) -> bool:
         """Whether a unit is a name, a short form of it, or another name of the same thing."""

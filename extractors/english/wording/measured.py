@@ -30,6 +30,9 @@ _COUNTED: Final = frozenset(
     """people persons inhabitants residents visitors spectators students pupils passengers riders seats guests
     souls citizens places years stories storeys floors levels beds rooms""".split()  # noqa: SIM905
 )
+_SHORT_TIMES: Final = frozenset({"daily", "weekly", "monthly", "hourly"})
+_SHORT: Final = frozenset("day week month hour night weekday weekend".split())  # noqa: SIM905
+_EACH: Final = frozenset({"a", "an", "per", "each", "every"})
 _APART: Final = frozenset(
     """north south east west northeast northwest southeast southwest northern southern eastern western from
     away off inland upstream downstream apart outside beyond past radius distance further""".split()  # noqa: SIM905
@@ -44,6 +47,8 @@ def of_number(clause: Clause) -> Governor | None:
     iri = clause.term.iri
     if _is_alternative(units, value) or _is_part(units, value):
         return None
+    if "annual" in clause.term.label.split() and _is_of_shorter_time(units, value):
+        return None
     after = [
         one
         for one in clause.occurrences
@@ -55,6 +60,11 @@ def of_number(clause: Clause) -> Governor | None:
         if value - _VALUE_REACH <= one.last <= value and not _parted(units[one.last : value])
     ]
     behind = [one for one in after if one.first == value + 1]
+    led = [one for one in before if one.last == value and one.last - one.first > 1]
+    if any(iri in one.terms for one in led):
+        return Governor(led[0].first, value + 1)  # "room for 8,000 visitors"
+    if (around := clause.phrases.around(units, value, iri)) is not None:
+        return Governor(*around)  # "home to 214,000 people"
     if behind and not any(iri in one.terms for one in behind):
         return None  # "100 feet wide" is no height, though that may be said in feet
     if _is_apart(units, value):
@@ -71,6 +81,15 @@ def of_number(clause: Clause) -> Governor | None:
         if iri in one.terms:
             return Governor(value, one.last)
     return None
+
+
+def _is_of_shorter_time(units: Sequence[Unit], value: int) -> bool:
+    """Whether a number counts a day's, a week's or a month's: "65,000 visitors a day"."""
+    behind = units[value + 1 : value + 1 + _VALUE_REACH]
+    return any(
+        unit.text in _SHORT_TIMES or (unit.text in _SHORT and behind[max(n - 1, 0)].text in _EACH)
+        for n, unit in enumerate(behind)
+    )
 
 
 def _is_part(units: Sequence[Unit], value: int) -> bool:

@@ -16,7 +16,7 @@ from typing import Final
 from extractors.english.quantities import unit_of
 from extractors.english.wording.clause import Clause, Governor, is_glued
 from extractors.english.wording.clause_checks import is_compound
-from extractors.english.wording.governing import governor
+from extractors.english.wording.governing import governors
 from extractors.english.wording.phrases import Group, Phrases, group_of
 from extractors.english.wording.subjects import Description, is_complement, outside, subject_of
 from extractors.english.wording.topics import Topics
@@ -91,14 +91,14 @@ def _said(
         for iri in sorted(terms, key=lambda iri: -phrases.is_main(iri, units[max(0, at - 4) : at])):
             term = schema.properties[iri]
             clause = Clause(units, at, frozenset({at - 2}), occurrences, term, phrases)
-            found = governor(clause, group)
-            if found is None or found.converse or _is_cut(clause, found) or not _is_plain(clause, found):
-                continue
-            subject = _subject(text, topics, sentence, clause, found)
-            if subject is not None and found not in taken:
-                taken.add(found)
-                unit = units[at]
-                yield subject, term, text.text[unit.start : unit.end], sentence
+            for found in governors(clause, group):
+                if found.converse or _is_cut(clause, found) or not _is_plain(clause, found):
+                    continue
+                subject = _subject(text, topics, sentence, clause, found)
+                if subject is not None and found not in taken:
+                    taken.add(found)
+                    unit = units[at]
+                    yield subject, term, text.text[unit.start : unit.end], sentence
 
 
 def _subject(
@@ -116,8 +116,10 @@ def _subject(
             continue
         about = subject_of(units, found.first, clause.value, partial(is_, unit))
         if about is unit:
-            plain = _is_direct(clause, at, found)
-            return text.text[unit.start : unit.end] if plain else None
+            if _is_direct(clause, at, found):
+                return text.text[unit.start : unit.end]
+            if not _is_lone(units, found):
+                return None
         if isinstance(about, Description):
             break
     about = subject_of(units, found.first, clause.value, lambda _: False)
@@ -142,11 +144,13 @@ def _is_direct(clause: Clause, at: int, found: Governor) -> bool:
     units = clause.units
     if _is_lone(units, found):
         return at == found.first - 1 or (at == found.first - 2 and units[at + 1].text == ",")
+    follows = units[at + 1] if at + 1 < len(units) else None
+    if follows is not None and (clause.phrases.is_kind(follows) or _is_noun(units, at + 1)):
+        return False  # "a Norton neighborhood of 4 acres", "Ash lift, two streets away, is run by"
+    if any(unit.text == "it" for unit in units[at + 1 : found.first]):
+        return False  # "Oak Trust built it in the Gothic style"
     if units[_verb_start(units, found.first)].text in ("and", ",", "but"):
         return True
-    follows = units[at + 1] if at + 1 < len(units) else None
-    if follows is not None and clause.phrases.is_kind(follows):
-        return False  # "a Norton neighborhood of 4 acres"
     said = {n for one in clause.occurrences for n in range(one.first, one.last)}
     return all(
         unit.kind is not Kind.WORD
@@ -156,6 +160,15 @@ def _is_direct(clause: Clause, at: int, found: Governor) -> bool:
         or clause.phrases.is_kind(unit)
         for n, unit in enumerate(units[at + 1 : found.first], at + 1)
     )
+
+
+def _is_noun(units: Sequence[Unit], at: int) -> bool:
+    """Whether a word right behind a name is a noun: a comma or an auxiliary follows it."""
+    word, after = units[at], units[at + 1] if at + 1 < len(units) else None
+    plain = word.kind is Kind.WORD and word.text.isalpha() and not is_adverb(word)
+    if after is None or not plain or word.text in AUXILIARIES | PREPOSITIONS | _SMALL:
+        return False
+    return after.text in AUXILIARIES or (after.text == "," and not word.text.endswith(("ed", "ew", "ll", "se")))
 
 
 def _verb_start(units: Sequence[Unit], first: int) -> int:
@@ -227,7 +240,8 @@ def _is_cut(clause: Clause, found: Governor) -> bool:
 def _is_plain(clause: Clause, found: Governor) -> bool:
     """Whether the words are more than a preposition, or one right behind a name: "Elm Hall in Norton"."""
     units, term, before = clause.units, clause.term, found.first - 1
-    if found.last == found.first + 2 and clause.phrases.is_kind(units[found.first]):
+    noun = clause.phrases.is_kind(units[found.first]) and not units[found.first].text.endswith("ed")
+    if found.last == found.first + 2 and noun:
         return units[found.last - 1].text not in ("in", "on", "at")  # "is a station on Elm Street"
     if found.last < len(units) and units[found.last].text in ("it", "them"):
         return False

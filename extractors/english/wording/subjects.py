@@ -28,6 +28,8 @@ _NEW_CLAUSE: Final = frozenset({"while", "whereas", "but", "although", "though",
 _SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())  # noqa: SIM905
 _STRONG: Final = frozenset(";:•|")
 _BEFORE_NAMES: Final = frozenset("the a an nearby old new former famous number no".split())  # noqa: SIM905
+_NAMING: Final = frozenset("called named nicknamed dubbed renamed as formerly previously originally".split())  # noqa: SIM905
+"""What stands before another name of a thing, which is no subject: "Elm Hall, formerly called Ash Hall, was"."""
 _NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split())  # noqa: SIM905
 """Prepositions that do not say where something is, so that what follows their name is said of that name."""
 _PLACING: Final = frozenset({"in", "within", "inside", "at", "on", "of"})
@@ -78,7 +80,11 @@ def subject_of(
         at -= 1
     if at >= start and units[at].text in _RELATIVE:
         return _antecedent(units, start, at, is_subject)
+    if (relative := _shared_relative(units, start, at)) is not None:
+        return _antecedent(units, start, relative, is_subject)
     if (renamed := _apposition(units, start, at)) is not None:
+        return renamed
+    if (renamed := _apposed_too(units, start, at, anchor)) is not None:
         return renamed
     adjacent = _adjacent(units, start, at)
     if adjacent is not None and is_subject(adjacent):
@@ -90,7 +96,8 @@ def subject_of(
         return units[at]
     if (reduced := _reduced(units, start, at, anchor)) is not None:
         return reduced
-    return _nearest(units, start, at, value) or (_fronted(units, anchor, value) if at < start else None)
+    fronts = at < start and (start == 0 or units[start - 1].kind is Kind.MARK)
+    return _nearest(units, start, at, value) or (_fronted(units, anchor, value) if fronts else None)
 
 
 def outside(units: Sequence[Unit], at: int) -> tuple[Sequence[Unit], int]:
@@ -140,7 +147,7 @@ def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | 
 
 def is_complement(units: Sequence[Unit], at: int) -> bool:
     """Whether a name only says where, of what or by whom: "in Norton", "by the Oak Trust"."""
-    return _lead(units, at) in PREPOSITIONS
+    return _lead(units, at) in PREPOSITIONS | _NAMING
 
 
 def _between(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
@@ -163,9 +170,16 @@ def _between(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
 
 def _clause_start(units: Sequence[Unit], anchor: int) -> int:
     for at in range(anchor - 1, -1, -1):
+        if units[at].text == "but" and _goes_on(units, at + 1, anchor):
+            continue
         if units[at].text in _STRONG or (units[at].text in _NEW_CLAUSE and units[at].text != "that"):
             return at + 1
     return 0
+
+
+def _goes_on(units: Sequence[Unit], at: int, anchor: int) -> bool:
+    """Whether a verb stands right behind "but", and so has the subject before: "but has played at"."""
+    return all(is_adverb(unit) or unit.text in AUXILIARIES for unit in units[at:anchor])
 
 
 def _may_follow(units: Sequence[Unit], anchor: int) -> bool:
@@ -187,6 +201,35 @@ def _apposition(units: Sequence[Unit], start: int, at: int) -> Unit | None:
     return None
 
 
+def _apposed_too(units: Sequence[Unit], start: int, at: int, anchor: int) -> Unit | None:
+    """The name whose description goes on at "and": "Norton, a town founded in 1952 and home to 900 people"."""
+    described = units[anchor].text == "home" or units[anchor].text.endswith("ed")
+    if at <= start or units[at].text != "and" or not described or at != anchor - 1:
+        return None
+    for here in range(at - 1, start + 1, -1):
+        if units[here].text == ",":
+            opens = units[here + 1].text in ("a", "an") and units[here - 1].kind is Kind.NAME
+            return units[here - 1] if opens else None
+        if units[here].text in AUXILIARIES or (units[here].kind is Kind.MARK and units[here].text != "-"):
+            return None
+    return None
+
+
+def _shared_relative(units: Sequence[Unit], start: int, at: int) -> int | None:
+    """The "which" whose clause goes on at "and": "the hall, which opened in 1901 and faces Elm Park"."""
+    if at < start or units[at].text != "and":
+        return None
+    for here in range(at - 1, start, -1):
+        if units[here].kind is Kind.MARK:
+            return None
+        if units[here].text in ("which", "who") or (
+            units[here].text == "that" and units[here - 1].kind is Kind.NAME
+        ):
+            follows = units[here + 1]
+            return here if follows.kind is Kind.WORD and follows.text not in ("the", "a", "an") else None
+    return None
+
+
 def _antecedent(
     units: Sequence[Unit], start: int, relative: int, is_subject: SubjectCheck
 ) -> Unit | Description | None:
@@ -197,6 +240,8 @@ def _antecedent(
     if at < start or units[at].kind is not Kind.NAME:
         return None
     nearest = units[at]
+    if (whole := _of_whole(units, at)) is not None:
+        return whole
     if _is_complement(units, at, start):
         return _nearest(units, start, at - 1, -1)  # "in Weston, and Ash County, Norton, that connects"
     restricts = at == relative - 1 and units[relative].text in ("that", "which")
@@ -207,6 +252,22 @@ def _antecedent(
     if _lead(units, at) not in PREPOSITIONS or _is_object(units, at):
         return nearest
     return _nearest(units, start, at - 1, -1)
+
+
+def _of_whole(units: Sequence[Unit], at: int) -> Unit | Description | None:
+    """The part that "which" behind its whole speaks of: "Line 3 of the Ash Metro, which"."""
+    here = at - 1
+    while here > 0 and units[here].text in ("the", "a", "an"):
+        here -= 1
+    if here < 1 or units[here].text != "of":
+        return None
+    part = here - 1
+    if units[part].text.isdigit() and part:
+        part -= 1
+    if units[part].kind is Kind.NAME:
+        return units[part]
+    numbered = part < here - 1 and units[part].kind is Kind.WORD
+    return Description(units[part].text, possessive=False, inner=True) if numbered else None
 
 
 def _is_object(units: Sequence[Unit], at: int) -> bool:
@@ -251,7 +312,7 @@ def _nearest(units: Sequence[Unit], start: int, at: int, value: int) -> Unit | D
                 return unit
             if lead == "and" and not _is_listed(units, here):
                 return unit
-        description = _description(units, here, start)
+        description = _description(units, here, start, at)
         if description is not None:
             return description
         here -= 1
@@ -261,6 +322,8 @@ def _nearest(units: Sequence[Unit], start: int, at: int, value: int) -> Unit | D
 def _is_complement(units: Sequence[Unit], at: int, start: int) -> bool:
     """A possessor ("Hamburg's"), or a region after the place in it ("at Pier Head, Liverpool")."""
     if (at + 1 < len(units) and units[at + 1].text == "'s") or _is_second(units, at):
+        return True
+    if _lead(units, at, start) in _NAMING:
         return True
     before = at - 2
     while before > start and units[before + 1].text == "," and units[before].kind is Kind.NAME:
@@ -293,8 +356,8 @@ def _is_listed(units: Sequence[Unit], at: int) -> bool:
     return here >= 0 and units[here].kind is Kind.NAME and _lead(units, here) not in ("", ",")
 
 
-def _description(units: Sequence[Unit], at: int, start: int) -> Description | None:
-    """ "The tower" or "its towers" where it opens a clause and something follows it."""
+def _description(units: Sequence[Unit], at: int, start: int, last: int = -1) -> Description | None:
+    """ "The tower" or "its towers" where it opens a clause and something follows it, or a verb behind `last`."""
     unit = units[at]
     if unit.text not in _POSSESSIVE | {"the", "a", "an"} or unit.kind is not Kind.WORD:
         return None
@@ -316,7 +379,7 @@ def _description(units: Sequence[Unit], at: int, start: int) -> Description | No
         noun += 1
     if units[noun].kind is not Kind.WORD:
         return None
-    if inner and (noun + 1 >= len(units) or units[noun + 1].text not in AUXILIARIES):
+    if inner and noun != last and (noun + 1 >= len(units) or units[noun + 1].text not in AUXILIARIES):
         return None
     mid = any(one.kind is not Kind.MARK for one in units[:at])
     return Description(_first_noun(units, at + 1, noun), unit.text in _POSSESSIVE, inner, mid)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from extractors.english.wording.phrases import Phrases
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
@@ -21,6 +22,7 @@ _PRESENTING: Final = frozenset("nearby next here there opposite behind beyond cl
 _STANDING: Final = frozenset("is was stands stood lies lay rises sits".split())  # noqa: SIM905
 _LONGEST_PLACE: Final = 5
 _DEFINITE: Final = frozenset("the this that it he she they".split())  # noqa: SIM905
+_OBJECTS: Final = frozenset("the a an it its this and".split())  # noqa: SIM905
 _GAP = re.compile(r"\n[ \t\r]*\n")
 _BULLETS: Final = frozenset('"“-•*·–—>')
 _OTHERS: Final = frozenset("original former previous earlier older other another".split())  # noqa: SIM905
@@ -35,10 +37,11 @@ Suits = Callable[[str, str], bool]
 class Topics:
     """The topics of one text's sentences, each found once."""
 
-    def __init__(self, text: GroundedText, units: UnitsOf, suits: Suits) -> None:
+    def __init__(self, text: GroundedText, units: UnitsOf, suits: Suits, phrases: Phrases) -> None:
         self._text = text
         self._units = units
         self._suits = suits
+        self._phrases = phrases
         self._found: dict[int, str | None] = {}
 
     def before(self, sentence: Span) -> str | None:
@@ -136,9 +139,27 @@ class Topics:
             first = units[place + 1]
         at_name = units.index(first)
         owns = at_name + 1 < len(units) and units[at_name + 1].text == "'s"
-        if first.kind is not Kind.NAME or owns or _is_listed(units, at_name):
+        if first.kind is not Kind.NAME or owns or _is_listed(units, at_name) or self._makes(units, at_name + 1):
             return None
-        return self._text.text[first.start : first.end]
+        end = self._noun_end(units, at_name)
+        return self._text.text[first.start : end]
+
+    def _noun_end(self, units: Sequence[Unit], at: int) -> int:
+        """Where a name ends, with a common noun that is a part of it: "Ash station opened"."""
+        follows = units[at + 1 : at + 3]
+        if len(follows) < 2 or not self._phrases.is_kind(follows[0]) or follows[0].text.endswith("s"):
+            return units[at].end
+        verb = follows[1].text in AUXILIARIES or follows[1].text.endswith("ed") or follows[1].kind is Kind.MARK
+        return follows[0].end if verb else units[at].end
+
+    def _makes(self, units: Sequence[Unit], at: int) -> bool:
+        """Whether a verb makes or owns a thing that may be meant next: "Ada Stone founded the firm in 1868"."""
+        while at < len(units) and (is_adverb(units[at]) or units[at].text in ("has", "had", ".")):
+            at += 1
+        if at + 1 >= len(units) or not self._phrases.is_converse(units[at]):
+            return False
+        follows = units[at + 1]
+        return follows.kind is Kind.NAME or follows.text in _OBJECTS
 
     def _noun(self, sentence: Span, units: Sequence[Unit], place: int) -> str | None:
         words: list[str] = []

@@ -32,7 +32,7 @@ _TOKEN = re.compile(
 )
 _CAPITAL = r"[^\W\d_a-zß-öø-ÿ]"
 _ABBREVIATED = rf"(?:(?<=\b{_CAPITAL})|(?<=\b{_CAPITAL}\w)|(?<=\b{_CAPITAL}\w\w))\.(?=\s{_CAPITAL})"
-_WORD = rf"(?:{_CAPITAL}[\w{MARKS}'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED})?|\d+(?:st|nd|rd|th))"
+_WORD = rf"(?:{_CAPITAL}[\w{MARKS}'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED}|(?<=s)['’](?=\s{_CAPITAL}))?|\d+(?:st|nd|rd|th))"
 _SMALL = r"(?:(?:of|de|du|del|della|des|di|da|do|dos|la|le|el|the|von|van|y)\s+|l['’]|d['’]){0,2}"
 _RUN = re.compile(
     rf"(?<!{LETTER})(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*"
@@ -53,6 +53,7 @@ _QUALIFIED = re.compile(r"(?:(?:,| and| or) [A-Z]\w+)*\s+(?!(?:and|or|in|on|at|o
 _NOUN_FOLLOWS = re.compile(
     r"\s+(?!(?:and|or|in|on|at|of|to|by|for|is|was|has|had|that|which|who|with|from)\b)[a-z]"
 )
+_ARTICLE = re.compile(r"(?:the|an?)\s+")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _ADVERBS: Final = frozenset(
     """also now still first later soon once again today then originally only just never both already
@@ -68,6 +69,7 @@ PREPOSITIONS: Final = frozenset(
 )
 
 
+_OPENERS: Final = PREPOSITIONS | {"unlike", "despite", "like", "because", "while", "when", "where", "although", "if"}
 _NAMING: Final = frozenset(stem(word) for word in ("known", "called", "named"))
 
 
@@ -145,8 +147,8 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
             continue
         opens = not text[sentence.start : match.start()].strip(" \t\r\n\"'“‘(")
         word, _, rest = match.group().partition(" ")
-        if opens and rest and word.casefold() in PREPOSITIONS:
-            yield Span(match.end() - len(rest), match.end())
+        if opens and rest and word.casefold() in _OPENERS:
+            yield Span(match.end() - len(_ARTICLE.sub("", rest, count=1)), match.end())
         elif (part := _PART_OF.match(match.group())) is not None:
             yield Span(match.start(), match.start() + part.end("part"))
             yield Span(match.start() + part.start("whole"), match.end())
