@@ -46,7 +46,10 @@ def of_date(clause: Clause) -> Governor | None:
     before = [
         one
         for one in clause.occurrences
-        if start <= one.first and one.last <= value and (one.last == value or not _is_particle(one, units))
+        if start <= one.first
+        and one.last <= value
+        and (one.last == value or not _is_particle(one, units))
+        and not _is_purpose(one, units)
     ]
     nearest = max((one.last for one in before), default=None)
     if nearest is not None:
@@ -154,6 +157,12 @@ def _acts_on_other(one: Occurrence, clause: Clause) -> bool:
         return units[after].text in ("a", "an")  # "was designated a landmark in 1960"
     active = any(at < one.first for at in clause.others) and after + 1 < clause.value
     return units[after].text in _OWN_OBJECTS or (active and units[after].text == "the")
+
+
+def _is_purpose(one: Occurrence, units: Sequence[Unit]) -> bool:
+    """Whether a noun only says what for: "closed for renovation in 2019"."""
+    noun = units[one.first].text.endswith(("tion", "ment", "ing"))
+    return noun and one.first > 0 and units[one.first - 1].text == "for"
 
 
 def _is_particle(one: Occurrence, units: Sequence[Unit]) -> bool:

@@ -6,7 +6,7 @@ something ends there, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, is_glued
@@ -141,9 +141,9 @@ def _is_agent(one: Occurrence, clause: Clause) -> bool:
     return any(unit.text in _NOT_MAKING for unit in units[max(0, by - _LONGEST_HEAD) : by])
 
 
-def _past_aside(units: Sequence[Unit], at: int) -> int:
+def _past_aside(units: Sequence[Unit], at: int, openers: Collection[str] = ("which", "who")) -> int:
     """The place behind a relative clause between commas: ", which Jo Reed built,"."""
-    if at + 1 >= len(units) or units[at].text != "," or units[at + 1].text not in ("which", "who"):
+    if at + 1 >= len(units) or units[at].text != "," or units[at + 1].text not in openers:
         return at
     closed = (n for n in range(at + 2, len(units)) if units[n].text == ",")
     return next(closed, at - 1) + 1
@@ -212,6 +212,7 @@ def _as_subject(clause: Clause) -> Governor | None:
     verbs = clause.phrases.converse_verbs(clause.term.iri)
     while at < len(units) and (_goes_on_with_name(units, at) or units[at].kind is Kind.NAME):
         at += 1
+    at = _past_aside(units, at, ("a", "an", "the"))
     while at < len(units) and (is_adverb(units[at]) or units[at].text in ("has", "have", "had", "who", ",")):
         at += 1
     if at < len(units) and units[at].kind is Kind.WORD and units[at].stem in verbs:
@@ -223,15 +224,31 @@ def _as_subject(clause: Clause) -> Governor | None:
 
 def _as_role(clause: Clause) -> Governor | None:
     """The role of the object, and after it the subject: "Cass Gilbert was the architect of the tower"."""
-    units = clause.units
+    units, value = clause.units, clause.value
     for one in clause.occurrences:
         end = one.last - (units[one.last - 1].text == "of")
-        if clause.term.iri not in one.terms or one.first < clause.value or end <= one.first:
+        if clause.term.iri not in one.terms or end <= one.first:
             continue
-        is_role = units[end - 1].text.endswith(("er", "or", "ers", "ors", "ect", "ects"))
-        if is_role and _is_of(units, end, clause.others):
+        if not units[end - 1].text.endswith(("er", "or", "ers", "ors", "ect", "ects")):
+            continue
+        before = units[one.first - 1].text if one.first else ""
+        if before == "its" and _is_named(units, value, one.first - 1, end):
+            return Governor(one.first, end)
+        if one.first > value and _is_of(units, end, clause.others):
             return Governor(one.first, end, converse=True)
+        whole = next((at for at in (end + 1, end + 2) if at in clause.others), None)
+        if whole is not None and units[end].text == "of" and value == whole + 2 and units[whole + 1].text == ",":
+            return Governor(one.first, end, subject=whole)  # "The architect of Elm Hall, Ada Stone, was"
     return None
+
+
+def _is_named(units: Sequence[Unit], value: int, first: int, last: int) -> bool:
+    """Whether a name stands right beside "its architect": "Ada Stone, its architect,", "was its architect"."""
+    if last < value:
+        return value == last + 1 and units[last].text == "," or (
+            value == last + 1 and units[last].text in ("was", "is")
+        )
+    return value == first - 2 and units[first - 1].text in (",", "was", "is", "were")
 
 
 def _is_of(units: Sequence[Unit], at: int, others: frozenset[int]) -> bool:
@@ -288,7 +305,8 @@ def _genitive(clause: Clause) -> Governor | None:
     units, at = clause.units, clause.value
     if at + 1 >= len(units) or units[at + 1].text != "'s":
         return None
-    return Governor(at, at + 2) if {at + 2, at + 3} & clause.others else None
+    owned = sorted({at + 2, at + 3} & clause.others)
+    return Governor(at, at + 2, subject=owned[0]) if owned else None
 
 
 def _goes_on(units: Sequence[Unit], at: int) -> bool:

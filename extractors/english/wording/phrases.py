@@ -243,7 +243,9 @@ class Phrases:
         inside = outer.first <= inner.first and inner.last <= outer.last
         if not inside or (outer.first, outer.last) == (inner.first, inner.last):
             return False
-        if outer.gap is not None and outer.gap[0] <= inner.last <= outer.gap[1]:
+        if outer.gap is not None and (
+            outer.gap[0] <= inner.last <= outer.gap[1] or outer.gap[1] <= inner.first
+        ):
             return False
         if any(unit.text == "and" for unit in units[outer.first : outer.last]):
             return False

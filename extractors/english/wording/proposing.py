@@ -116,10 +116,7 @@ def _subject(
             continue
         about = subject_of(units, found.first, clause.value, partial(is_, unit))
         if about is unit:
-            if _is_direct(clause, at, found):
-                return text.text[unit.start : unit.end]
-            if not _is_lone(units, found):
-                return None
+            return text.text[unit.start : unit.end] if _is_direct(clause, at, found) else None
         if isinstance(about, Description):
             break
     about = subject_of(units, found.first, clause.value, lambda _: False)
