@@ -216,7 +216,7 @@ def _as_subject(clause: Clause) -> Governor | None:
     while at < len(units) and (is_adverb(units[at]) or units[at].text in ("has", "have", "had", "who", ",")):
         at += 1
     if at < len(units) and units[at].kind is Kind.WORD and units[at].stem in verbs:
-        by = any(units[n].text == "by" for n in range(at + 1, min(at + 2, len(units))))
+        by = at + 1 < len(units) and units[at + 1].text in PREPOSITIONS  # "Elm Hall, built in 1873"
         if not by and not units[at].text.endswith(("er", "or", "ers", "ors")):
             return Governor(at, at + 1, converse=True)
     return None

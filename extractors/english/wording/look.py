@@ -219,7 +219,7 @@ class Wording:
         if (
             group is Group.NAMES
             and term.kind is not PropertyKind.OBJECT
-            and units[at - 1].text in ("a", "an")
+            and (units[at - 1].text in ("a", "an") or _is_described(text, units, at))
         ):
             return f'"{_text(text, units[at])}" describes a thing and is no name.'
         doubts: list[str] = []
@@ -408,6 +408,12 @@ class Wording:
             return not ours  # "Roosevelt Island", which is known, is not short for its tramway
         before, found, after = f" {here} ".partition(f" {there} ")
         return bool(found) and not after and all(self._whole.describes(word) for word in before.split())
+
+
+def _is_described(text: str, units: Sequence[Unit], at: int) -> bool:
+    """Whether words without a capital stand behind "the": "began as the kitchen garden"."""
+    said = text[units[at].start : units[at].end]
+    return at > 0 and units[at - 1].text == "the" and said.replace(" ", "").isalpha() and said.islower()
 
 
 def _words(text: GroundedText, span: Span) -> str:

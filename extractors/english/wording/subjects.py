@@ -237,8 +237,10 @@ def _antecedent(
     at = relative - 1
     while at >= start and units[at].kind is Kind.MARK:
         at -= 1
-    if at < start or units[at].kind is not Kind.NAME:
+    if at < start:
         return None
+    if units[at].kind is not Kind.NAME:
+        return _owned(units, start, at)
     nearest = units[at]
     if (whole := _of_whole(units, at)) is not None:
         return whole
@@ -252,6 +254,16 @@ def _antecedent(
     if _lead(units, at) not in PREPOSITIONS or _is_object(units, at):
         return nearest
     return _nearest(units, start, at - 1, -1)
+
+
+def _owned(units: Sequence[Unit], start: int, at: int) -> Description | None:
+    """A part of which "which" speaks: "its bell tower, which"."""
+    for here in range(at - 1, max(start, at - 4) - 1, -1):
+        if units[here].text in _POSSESSIVE:
+            return Description(_first_noun(units, here + 1, at), possessive=True)
+        if units[here].kind is not Kind.WORD or units[here].text in PREPOSITIONS | AUXILIARIES:
+            return None
+    return None
 
 
 def _of_whole(units: Sequence[Unit], at: int) -> Unit | Description | None:
@@ -364,7 +376,7 @@ def _description(units: Sequence[Unit], at: int, start: int, last: int = -1) -> 
     before = units[at - 1].text if at else ""
     indefinite = unit.text in ("a", "an")
     inner = before in _SUBORDINATING or (indefinite and before in ("and", "but"))
-    opens = at == start or before in ("", ",", "and", "but")
+    opens = at == start or before in ("", ",", "and", "but") or _is_when(units, at, start)
     if not (inner or (opens and not indefinite)) or at + 1 >= len(units) or _is_aside(units, at, start):
         return None
     noun = at + 1
@@ -383,6 +395,12 @@ def _description(units: Sequence[Unit], at: int, start: int, last: int = -1) -> 
         return None
     mid = any(one.kind is not Kind.MARK for one in units[:at])
     return Description(_first_noun(units, at + 1, noun), unit.text in _POSSESSIVE, inner, mid)
+
+
+def _is_when(units: Sequence[Unit], at: int, start: int) -> bool:
+    """Whether a date that opens a clause stands right before: "in 1821 the walls were pulled down"."""
+    year = at - 2 >= start and units[at - 1].text[-4:].isdigit() and units[at - 2].text in ("in", "on", "by")
+    return year and (at - 2 == start or units[at - 3].kind is Kind.MARK or units[at - 3].text in ("and", "but"))
 
 
 def _is_aside(units: Sequence[Unit], at: int, start: int) -> bool:

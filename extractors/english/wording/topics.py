@@ -211,17 +211,32 @@ def complemented(units: Sequence[Unit], anchor: int, subjects: Collection[int]) 
         if at >= anchor or here < 1 or units[here].text not in PREPOSITIONS:
             continue
         noun = here - 1
+        if units[noun].text == ",":
+            noun -= 1
+            here -= 1
         while noun > 0 and units[noun].kind is Kind.WORD and units[noun].text not in ("the", "its", "their"):
             if units[noun].text in AUXILIARIES | PREPOSITIONS:
                 break
             noun -= 1
         opens = noun == 0 or units[noun - 1].text in (".", ";", "and", ",")
-        verb = units[at + 1].text in AUXILIARIES if at + 1 < len(units) else False
-        verb = verb or at + 1 == anchor
+        after = _past_aside(units, at + 1)
+        verb = units[after].text in AUXILIARIES if after < len(units) else False
+        verb = verb or after == anchor
         if noun < here - 1 and opens and verb and units[noun].text in ("the", "its", "their"):
             plain = units[anchor].text not in PREPOSITIONS
             return units[here - 1].text if plain else None
     return None
+
+
+def _past_aside(units: Sequence[Unit], at: int) -> int:
+    """The place behind what is said between commas: "at Elm Place, with its clock tower, was"."""
+    if at >= len(units) or units[at].text != ",":
+        return at
+    closed = (n for n in range(at + 1, len(units)) if units[n].text == ",")
+    first = next(closed, None)
+    if first is None or any(unit.text in AUXILIARIES for unit in units[at:first]):
+        return at + 1 if at + 1 < len(units) and units[at + 1].text in AUXILIARIES else at
+    return first + 1
 
 
 def _is_listed(units: Sequence[Unit], at: int) -> bool:

@@ -46,6 +46,8 @@ _COUNT = (
 _INDEFINITE = re.compile(
     rf"(?<!\w)(?i:{_COUNT})(?:\s+(?!(?:in|on|at|of|to|by|for|near|from|with|and|or)\b)[a-z][\w-]*){{0,2}}\s+$"
 )
+_KEY = re.compile(r"[^\n:]{1,30}:\s|\s*\n")
+_SHORTEST_WRAPPED: Final = 50
 _REACH: Final = 40
 _ADJECTIVE = re.compile(r"\b[Aa]n?\s+$")
 _ADJECTIVAL = re.compile(r"[A-Z]\w*(?:ican|ese|ish|ian|ench|utch|reek|erman|wiss)")
@@ -139,7 +141,7 @@ def capitalized_runs(text: str, sentence: Span) -> Iterable[Span]:
 
 def _runs(text: str, sentence: Span) -> Iterable[Span]:
     """The runs of capitalized words."""
-    for match in _RUN.finditer(text, sentence.start, sentence.end):
+    for match in _runs_of_lines(text, sentence):
         described = _ADJECTIVE.search(text, sentence.start, match.start())
         if described and _NOUN_FOLLOWS.match(text, match.end(), sentence.end) and " " not in match.group():
             continue
@@ -154,6 +156,17 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
             yield Span(match.start() + part.start("whole"), match.end())
         elif not opens or rest:
             yield Span(match.start(), match.end())
+
+
+def _runs_of_lines(text: str, sentence: Span) -> Iterable[re.Match[str]]:
+    """The runs, cut where a line ends that is not wrapped: a heading, an entry of a list, "Owner: Oak Trust"."""
+    start = sentence.start
+    for end in (one.start() for one in re.finditer("\n", text[: sentence.end]) if one.start() >= start):
+        line = text[text.rfind("\n", 0, end) + 1 : end]
+        if len(line) < _SHORTEST_WRAPPED or _KEY.match(text, end + 1):
+            yield from _RUN.finditer(text, start, end)
+            start = end
+    yield from _RUN.finditer(text, start, sentence.end)
 
 
 def is_indefinite(text: str, span: Span) -> bool:

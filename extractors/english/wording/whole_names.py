@@ -19,6 +19,7 @@ from ontology.terms import OntologyProperty
 __all__ = ["WholeNames"]
 
 _LONGEST_WORD: Final = 30
+_PLACED = re.compile(r"(?:Under|In|At|On|Near|From|Behind|Beside|Opposite|Along|Inside|Before|After|Since) the [a-z]")
 _OWNED = re.compile(r"(?!St\b|Saint\b).*\w['’]s? (?:[a-z][\w-]* ?)+$")
 _REACH: Final = 24
 _HOUSE = re.compile(r"(?<![\w,.])(?<!\bin )(?<!\bby )(?<!\bof )\d+(?:[-–]\d+)?[A-Za-z]? $")
@@ -48,6 +49,8 @@ class WholeNames:
                 continue
             if not is_object and (spans and all(self._is_address(span) for span in spans)):
                 return f'"{words}" is a part of an address.'
+            if _PLACED.match(words) and not self._linker.labels.exact(words):
+                return f'"{words}" opens with a preposition and is no name.'
             if _OWNED.match(words) and not self._linker.labels.exact(words):
                 return f'"{words}" describes a thing by its owner and is no name.'
             if is_adjective(self._text.text, spans):
