@@ -88,6 +88,8 @@ def is_region(clause: Clause, found: Governor) -> bool:
 def objects_of(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:
     """The names that a verb has as its objects; None for "it", "the hall", or nothing that follows it."""
     found: list[Unit] = []
+    if at + 2 < len(units) and units[at].text == "and" and units[at + 2].text in ("the", "it"):
+        at += 2  # "owns and operates the station"
     for place, unit in enumerate(units[at:], at):
         if unit.kind is Kind.NAME:
             found.append(unit)

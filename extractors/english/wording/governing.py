@@ -11,6 +11,7 @@ from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, is_glued
 from extractors.english.wording.dated import of_date
+from extractors.english.wording.entries import keyed, of_address
 from extractors.english.wording.measured import of_number
 from extractors.english.wording.phrases import OF_PLACES, Group, Occurrence
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
@@ -53,14 +54,14 @@ def governor(clause: Clause, group: Group) -> Governor | None:
 def governors(clause: Clause, group: Group) -> Iterator[Governor]:
     """All words that say it: of "was laid out by Ada Stone, who also designed Elm Hall" both verbs."""
     if group is Group.NAMES:
-        ways = (_before, _behind, _as_subject, _as_role, _of_place)
-        found = [way(clause) for way in ways]
+        ways = (_behind, _as_subject, _as_role, _of_place)
+        found = [*_before(clause), *(way(clause) for way in (*ways, keyed, of_address))]
     else:
-        found = [of_date(clause) if group is Group.DATES else of_number(clause)]
+        found = [keyed(clause) or (of_date(clause) if group is Group.DATES else of_number(clause))]
     yield from (one for one in found if one is not None)
 
 
-def _before(clause: Clause) -> Governor | None:
+def _before(clause: Clause) -> Sequence[Governor]:
     """The label before a name, with a list, articles and a common noun between them at most."""
     units, at = clause.units, clause.value - 1
     joined = listed = crossed = parted = False
@@ -75,36 +76,36 @@ def _before(clause: Clause) -> Governor | None:
             apart = (crossed and (alone or units[at].text in ("of", "in", "on", "at"))) or (
                 listed and (parted or (alone and words > 0) or _acts(units, clause.value) or _is_left_out(units, clause.value))
             )
-            return None if apart else _own(ending, clause)
+            return () if apart else _own(ending, clause)
         unit = units[at]
         if unit.text == "'s" and at == clause.value - 1 and at > 1 and units[at - 1].kind is Kind.NAME:
             at -= 2
             continue  # "in Norton's Ash Quarter"
         if unit.kind is Kind.NAME:
             if not joined or since or (unit.start, unit.end) == _span(units[clause.value]):
-                return None  # "for Ada Stone, a merchant and former Mayor of Norton"
+                return ()  # "for Ada Stone, a merchant and former Mayor of Norton"
             joined = False
         elif unit.text in _JOINERS:
             if unit.text in _BETWEEN_NAMES and not _name_before(units, at):
-                return None
+                return ()
             listed, crossed = listed or unit.text in _CONJUNCTIONS, crossed or unit.text in ("to", "with")
             if unit.text == "," and not (listed or _goes_on(units, clause.value)):
-                return None
+                return ()
             joined, since = True, since if joined else 0
         elif unit.kind is Kind.MARK and (unit.text != "-" or is_glued(units, at)):
-            return None
+            return ()
         elif unit.text == "of" and _is_side(clause, at - 1):
             at -= 1
         elif unit.text in _ENDS or (words and unit.text in _POSSESSIVE) or _is_acting(clause, at):
-            return None
+            return ()
         else:
             words += unit.text not in _ARTICLES
             since += joined and unit.text not in _ARTICLES
             parted = parted or (listed and units[at + 1].text == ",")  # "in the park, and Elm Hall"
             if words > _LONGEST_HEAD:
-                return None
+                return ()
         at -= 1
-    return None
+    return ()
 
 
 def _named_kind(units: Sequence[Unit], at: int) -> int | None:
@@ -176,12 +177,13 @@ def _name_before(units: Sequence[Unit], at: int) -> bool:
     return units[at].kind is Kind.NAME
 
 
-def _own(ending: Iterable[Occurrence], clause: Clause) -> Governor | None:
-    """The label of this relation among those that end at one place; not a verb that its object does."""
-    for one in ending:
-        if clause.term.iri in one.terms and not _is_active(one, clause):
-            return Governor(one.first, one.last)
-    return None
+def _own(ending: Iterable[Occurrence], clause: Clause) -> Sequence[Governor]:
+    """The labels of this relation among those that end at one place; not a verb that its object does."""
+    return [
+        Governor(one.first, one.last)
+        for one in ending
+        if clause.term.iri in one.terms and not _is_active(one, clause)
+    ]
 
 
 def _is_active(one: Occurrence, clause: Clause) -> bool:
@@ -201,9 +203,16 @@ def _behind(clause: Clause) -> Governor | None:
         if one.first == after and clause.term.iri in one.terms and not one.passive:
             rest = clause.units[one.last] if one.last < len(clause.units) else None
             plain = rest is None or rest.kind is Kind.MARK or rest.text in ("and", "by", "with", "to")
-            if plain and not _is_active(one, clause) and not clause.units[one.first].text.endswith("s"):
+            several = clause.units[one.first].text.endswith("s")
+            if plain and not _is_active(one, clause) and (not several or _is_last_of_list(clause)):
                 return Governor(clause.value, one.last)
     return None
+
+
+def _is_last_of_list(clause: Clause) -> bool:
+    """Whether a list ends with a name: "Gothic and Baroque" of "styles"."""
+    units, at = clause.units, clause.value - 1
+    return at > 0 and units[at].text == "and" and units[at - 1].kind is Kind.NAME
 
 
 def _as_subject(clause: Clause) -> Governor | None:

@@ -199,7 +199,7 @@ class Wording:
             return 'The text says which belongs to which by "respectively", which is not read.'
         at = next((n for n, u in enumerate(units) if u.start <= value.start and value.end <= u.end), None)
         if at is None:
-            return None
+            return f'"{text[value.start : value.end]}" goes on beyond its sentence.'
         if (units[at].start, units[at].end) != (value.start, value.end) and group is Group.NAMES:
             return f'"{text[value.start : value.end]}" is a part of "{_text(text, units[at])}".'
         units, at = outside(units, at)
