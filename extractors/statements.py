@@ -35,7 +35,6 @@ from extractors.checks.implied_kinds import Implied, Link, implied_kinds, misfit
 from extractors.checks.plausibility_checks import PlausibilityChecks
 from extractors.english.people import may_be_person
 from extractors.english.stated_units import unit_of_property
-
 from extractors.english.unreadable import Unreadable
 from extractors.english.values import datatype_of, looks_like_value, read_value
 from extractors.english.wording.kinds import kind_of_name, suggested_kind

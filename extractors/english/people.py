@@ -12,7 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["OPENING_PERSONS", "TITLES", "is_given_name", "looks_like_organization", "looks_like_person", "may_be_person"]
+__all__ = [
+    "OPENING_PERSONS",
+    "TITLES",
+    "is_given_name",
+    "looks_like_organization",
+    "looks_like_person",
+    "may_be_person",
+]
 
 TITLES: Final = frozenset(
     """sir dame lord lady king queen prince princess duke duchess earl count emperor empress pope saint st

@@ -141,7 +141,12 @@ def says_of_owned(clause: Clause, found: Governor) -> bool:
     here = noun - 1
     while here > 0 and units[here].kind is Kind.WORD and units[here].text not in _NOUN_ENDS:
         here -= 1
-    return here > 1 and units[here].text == "the" and units[here - 1].text in _BESIDE and not _is_one_of(units, here)
+    return (
+        here > 1
+        and units[here].text == "the"
+        and units[here - 1].text in _BESIDE
+        and not _is_one_of(units, here)
+    )
 
 
 def _is_measure(between: Sequence[Unit], clause: Clause) -> bool:

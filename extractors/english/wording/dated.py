@@ -135,7 +135,12 @@ def _acted_on(one: Occurrence, clause: Clause) -> int | None:
     while before >= 0 and (is_adverb(units[before]) or units[before].text in _HAVING):
         before -= 1
     at = one.last + (one.last < len(units) and units[one.last].text in ("the", "its"))
-    if before < 0 or at + 1 >= clause.value or units[at].kind is not Kind.NAME or units[before].text in _PASSIVE:
+    if (
+        before < 0
+        or at + 1 >= clause.value
+        or units[at].kind is not Kind.NAME
+        or units[before].text in _PASSIVE
+    ):
         return None
     doer = units[before].kind is Kind.NAME or units[before].text in _DOERS
     plain = all(

@@ -21,7 +21,7 @@ def keyed(clause: Clause) -> Governor | None:
     if at < 1 or units[at].text != ":":
         return None
     for one in clause.occurrences:
-        if one.last == at and clause.term.iri in one.terms and _opens(units, one.first):
+        if one.last == at and clause.term.iri in one.terms and _opens(units, one.first, _LONGEST_KEY):
             return Governor(one.first, one.last)
     first = at - 1
     while first > max(0, at - _LONGEST_KEY) and units[first].kind is Kind.WORD and not _opens(units, first):
@@ -43,8 +43,10 @@ def of_address(clause: Clause) -> Governor | None:
     return Governor(at - 1, at)
 
 
-def _opens(units: Sequence[Unit], at: int) -> bool:
-    """Whether an entry begins with a unit: at the start, behind a mark, or on a new line."""
+def _opens(units: Sequence[Unit], at: int, most: int = 1) -> bool:
+    """Whether an entry begins with a unit, or up to `most` units before: at the start, behind a mark, on a new line."""
+    if most > 1 and at > 0 and units[at - 1].kind is Kind.WORD and not _opens(units, at):
+        return _opens(units, at - 1, most - 1)
     if at <= 0:
         return True
     before = units[at - 1]

@@ -74,7 +74,13 @@ def _before(clause: Clause) -> Sequence[Governor]:
         if ending and not (joined and units[at].text in ("with", "to")):
             alone = all(one.last == one.first + 1 for one in ending) and units[at].text in PREPOSITIONS
             apart = (crossed and (alone or units[at].text in ("of", "in", "on", "at"))) or (
-                listed and (parted or (alone and words > 0) or _acts(units, clause.value) or _is_left_out(units, clause.value))
+                listed
+                and (
+                    parted
+                    or (alone and words > 0)
+                    or _acts(units, clause.value)
+                    or _is_left_out(units, clause.value)
+                )
             )
             return () if apart else _own(ending, clause)
         unit = units[at]
@@ -110,7 +116,9 @@ def _before(clause: Clause) -> Sequence[Governor]:
 
 def _named_kind(units: Sequence[Unit], at: int) -> int | None:
     """The place before "the suburb of" in "borders the suburb of Norton", which only says what Norton is."""
-    plain = at > 2 and units[at].text == "of" and units[at - 1].text in OF_PLACES and units[at - 2].text == "the"
+    plain = (
+        at > 2 and units[at].text == "of" and units[at - 1].text in OF_PLACES and units[at - 2].text == "the"
+    )
     return at - 3 if plain and units[at - 3].text not in AUXILIARIES else None
 
 
@@ -246,7 +254,12 @@ def _as_role(clause: Clause) -> Governor | None:
         if one.first > value and _is_of(units, end, clause.others):
             return Governor(one.first, end, converse=True)
         whole = next((at for at in (end + 1, end + 2) if at in clause.others), None)
-        if whole is not None and units[end].text == "of" and value == whole + 2 and units[whole + 1].text == ",":
+        if (
+            whole is not None
+            and units[end].text == "of"
+            and value == whole + 2
+            and units[whole + 1].text == ","
+        ):
             return Governor(one.first, end, subject=whole)  # "The architect of Elm Hall, Ada Stone, was"
     return None
 
@@ -254,8 +267,10 @@ def _as_role(clause: Clause) -> Governor | None:
 def _is_named(units: Sequence[Unit], value: int, first: int, last: int) -> bool:
     """Whether a name stands right beside "its architect": "Ada Stone, its architect,", "was its architect"."""
     if last < value:
-        return value == last + 1 and units[last].text == "," or (
-            value == last + 1 and units[last].text in ("was", "is")
+        return (
+            (value == last + 1
+            and units[last].text == ",")
+            or (value == last + 1 and units[last].text in ("was", "is"))
         )
     return value == first - 2 and units[first - 1].text in (",", "was", "is", "were")
 

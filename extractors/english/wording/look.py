@@ -36,7 +36,7 @@ from extractors.english.wording.governing import governors
 from extractors.english.wording.kind_look import KindLook
 from extractors.english.wording.kinds import kind_of_name
 from extractors.english.wording.phrases import Group, group_of, phrases_of
-from extractors.english.wording.proposing import Proposed, proposals
+from extractors.english.wording.proposing import IT, Proposed, proposals
 from extractors.english.wording.subjects import (
     Description,
     antecedent_before,
@@ -161,7 +161,23 @@ class Wording:
             if doubt is None or self._says_inverse(sentence, term, triple.subject, span):
                 return None
             found = found or doubt
+        if term.kind is PropertyKind.OBJECT and self._says_of_it(reading):
+            return None
         return found
+
+    def _says_of_it(self, reading: Interpretation) -> bool:
+        """Whether a sentence after one about the object says it of "it": "Elm Bridge crosses it"."""
+        triple, term = reading.said.triple, reading.relation
+        assert term is not None
+        for mention in self._text.occurrences(triple.subject):
+            sentence = self._text.sentence_of(mention)
+            topic = self._topics.before(sentence)
+            if topic is None or not self._is(Unit(Kind.NAME, topic.casefold(), "", 0, 0), triple.object):
+                continue
+            for it in IT.finditer(self._text.text, mention.end, sentence.end):
+                if self._says(sentence, term, triple.subject, Span(it.start(), it.end()), "") is None:
+                    return True
+        return False
 
     def _spans(self, words: str, reading: Interpretation) -> Sequence[Span]:
         window = reading.said.window
@@ -275,7 +291,9 @@ class Wording:
         if found.subject is not None:
             if found.subject in clause.others or not self._is_name(units, found.subject):
                 return None
-            return f'The text says "{term.label}" of "{_text(text, units[found.subject])}", not of "{subject}".'
+            return (
+                f'The text says "{term.label}" of "{_text(text, units[found.subject])}", not of "{subject}".'
+            )
         if found.converse:
             return self._wrong_object(clause, found, term, subject)
         if (said := self._other(clause, found, subject)) is not None:

@@ -26,13 +26,18 @@ from extractors.text.chunking import Span
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 
-__all__ = ["Proposed", "proposals"]
+__all__ = ["IT", "Proposed", "proposals"]
 
 _MONTH: Final = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _DATE = re.compile(
     rf"(?<!\w)(?:\d{{1,2}} {_MONTH} \d{{4}}|{_MONTH} \d{{1,2}}, \d{{4}}|{_MONTH} \d{{4}}|1[0-9]\d\d|20\d\d)"
     r"(?!\w|[.,]\d|\s?[-–—/]\s?\d|\s[A-Z])"
 )
+_BEFORE_CLAUSES: Final = (
+    "and but that when where while as if because until since which what before after than"
+)
+IT: Final = re.compile(rf"(?<=[a-z] ){''.join(f'(?<! {word} )' for word in _BEFORE_CLAUSES.split())}it(?!\w)")
+"""The word as an object: no clause begins with it."""
 _MONTH_NAME = re.compile(rf"{_MONTH}(?!\w)", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?<![\w.,-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?: (?:million|thousand))?"
@@ -68,6 +73,16 @@ def proposals(
                 and not (group is Group.DATES and _in_period(units, n))
             ]
             yield from _said(text, schema, phrases, topics, sentence, units, group, places)
+        if (meant := topics.before(sentence)) is not None:
+            its = [
+                Span(one.start(), one.end()) for one in IT.finditer(text.text, sentence.start, sentence.end)
+            ]
+            units = units_of(text.text, sentence, [*(one for one in known if one not in its), *its])
+            places = [n for n, unit in enumerate(units) if unit.text == "it" and unit.kind is Kind.NAME]
+            found = _said(text, schema, phrases, topics, sentence, units, Group.NAMES, places)
+            yield from (
+                (one[0], one[1], meant, one[3]) for one in found if one[1].kind is PropertyKind.OBJECT
+            )
 
 
 def _said(
@@ -106,6 +121,8 @@ def _subject(
 ) -> str | None:
     """The name that the words are said of, or what "it" stands for; None where that is open."""
     units = clause.units
+    if units[found.last].text == ":":
+        return _of_entry(text, topics, sentence, units, found.first)
     if found.subject is not None:
         unit = units[found.subject]
         return text.text[unit.start : unit.end] if unit.kind is Kind.NAME else None
@@ -134,6 +151,19 @@ def _subject(
         return None
     opens = not any(unit.kind is not Kind.MARK for unit in units[:here])
     return topics.before(sentence) if opens else topics.of(sentence)
+
+
+def _of_entry(
+    text: GroundedText, topics: Topics, sentence: Span, units: Sequence[Unit], first: int
+) -> str | None:
+    """What a key in brackets or a list says something of: the name before it, or what the text is about."""
+    if first > 1 and units[first - 1].text == "(":
+        unit = units[first - 2]
+        return text.text[unit.start : unit.end] if unit.kind is Kind.NAME else None
+    opening = next((unit for unit in units if unit.kind is not Kind.MARK and unit.text != "the"), None)
+    if opening is not None and opening.kind is Kind.NAME and opening.start < units[first].start:
+        return text.text[opening.start : opening.end]
+    return topics.of_text(sentence)
 
 
 def _is_direct(clause: Clause, at: int, found: Governor) -> bool:
@@ -165,7 +195,9 @@ def _is_noun(units: Sequence[Unit], at: int) -> bool:
     plain = word.kind is Kind.WORD and word.text.isalpha() and not is_adverb(word)
     if after is None or not plain or word.text in AUXILIARIES | PREPOSITIONS | _SMALL:
         return False
-    return after.text in AUXILIARIES or (after.text == "," and not word.text.endswith(("ed", "ew", "ll", "se")))
+    return after.text in AUXILIARIES or (
+        after.text == "," and not word.text.endswith(("ed", "ew", "ll", "se"))
+    )
 
 
 def _verb_start(units: Sequence[Unit], first: int) -> int:

@@ -400,7 +400,9 @@ def _description(units: Sequence[Unit], at: int, start: int, last: int = -1) -> 
 def _is_when(units: Sequence[Unit], at: int, start: int) -> bool:
     """Whether a date that opens a clause stands right before: "in 1821 the walls were pulled down"."""
     year = at - 2 >= start and units[at - 1].text[-4:].isdigit() and units[at - 2].text in ("in", "on", "by")
-    return year and (at - 2 == start or units[at - 3].kind is Kind.MARK or units[at - 3].text in ("and", "but"))
+    return year and (
+        at - 2 == start or units[at - 3].kind is Kind.MARK or units[at - 3].text in ("and", "but")
+    )
 
 
 def _is_aside(units: Sequence[Unit], at: int, start: int) -> bool:

@@ -73,6 +73,12 @@ class Topics:
         at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), None)
         return None if at is None else self._topic(at)
 
+    def of_text(self, sentence: Span) -> str | None:
+        """What a list in a text is about: the one topic of all sentences before it."""
+        at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
+        found = {topic for before in range(at) if (topic := self._topic(before)) is not None}
+        return next(iter(found)) if len(found) == 1 else None
+
     def recent(self, sentence: Span) -> Sequence[str]:
         """What the text is about before a sentence: the topics of its paragraph, and what opens the text.
 
@@ -139,7 +145,12 @@ class Topics:
             first = units[place + 1]
         at_name = units.index(first)
         owns = at_name + 1 < len(units) and units[at_name + 1].text == "'s"
-        if first.kind is not Kind.NAME or owns or _is_listed(units, at_name) or self._makes(units, at_name + 1):
+        if (
+            first.kind is not Kind.NAME
+            or owns
+            or _is_listed(units, at_name)
+            or self._makes(units, at_name + 1)
+        ):
             return None
         end = self._noun_end(units, at_name)
         return self._text.text[first.start : end]
@@ -149,7 +160,9 @@ class Topics:
         follows = units[at + 1 : at + 3]
         if len(follows) < 2 or not self._phrases.is_kind(follows[0]) or follows[0].text.endswith("s"):
             return units[at].end
-        verb = follows[1].text in AUXILIARIES or follows[1].text.endswith("ed") or follows[1].kind is Kind.MARK
+        verb = (
+            follows[1].text in AUXILIARIES or follows[1].text.endswith("ed") or follows[1].kind is Kind.MARK
+        )
         return follows[0].end if verb else units[at].end
 
     def _makes(self, units: Sequence[Unit], at: int) -> bool:

@@ -46,6 +46,7 @@ _COUNT = (
 _INDEFINITE = re.compile(
     rf"(?<!\w)(?i:{_COUNT})(?:\s+(?!(?:in|on|at|of|to|by|for|near|from|with|and|or)\b)[a-z][\w-]*){{0,2}}\s+$"
 )
+_COLON = re.compile(r":\s")
 _KEY = re.compile(r"[^\n:]{1,30}:\s|\s*\n")
 _SHORTEST_WRAPPED: Final = 50
 _REACH: Final = 40
@@ -71,7 +72,17 @@ PREPOSITIONS: Final = frozenset(
 )
 
 
-_OPENERS: Final = PREPOSITIONS | {"unlike", "despite", "like", "because", "while", "when", "where", "although", "if"}
+_OPENERS: Final = PREPOSITIONS | {
+    "unlike",
+    "despite",
+    "like",
+    "because",
+    "while",
+    "when",
+    "where",
+    "although",
+    "if",
+}
 _NAMING: Final = frozenset(stem(word) for word in ("known", "called", "named"))
 
 
@@ -145,6 +156,8 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
         described = _ADJECTIVE.search(text, sentence.start, match.start())
         if described and _NOUN_FOLLOWS.match(text, match.end(), sentence.end) and " " not in match.group():
             continue
+        if _is_key(text, match):
+            continue
         if _ORDINAL.fullmatch(match.group()) and _NOUN_FOLLOWS.match(text, match.end(), sentence.end):
             continue
         opens = not text[sentence.start : match.start()].strip(" \t\r\n\"'“‘(")
@@ -156,6 +169,13 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
             yield Span(match.start() + part.start("whole"), match.end())
         elif not opens or rest:
             yield Span(match.start(), match.end())
+
+
+def _is_key(text: str, match: re.Match[str]) -> bool:
+    """Whether one word with a colon opens a line or an entry: "Owner: Oak Trust"."""
+    before = text[: match.start()].rstrip(" \t")
+    opens = not before or before[-1] in "\n|•*(;"
+    return opens and " " not in match.group() and _COLON.match(text, match.end()) is not None
 
 
 def _runs_of_lines(text: str, sentence: Span) -> Iterable[re.Match[str]]:

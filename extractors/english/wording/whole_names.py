@@ -19,7 +19,9 @@ from ontology.terms import OntologyProperty
 __all__ = ["WholeNames"]
 
 _LONGEST_WORD: Final = 30
-_PLACED = re.compile(r"(?:Under|In|At|On|Near|From|Behind|Beside|Opposite|Along|Inside|Before|After|Since) the [a-z]")
+_PLACED = re.compile(
+    r"(?:Under|In|At|On|Near|From|Behind|Beside|Opposite|Along|Inside|Before|After|Since) the [a-z]"
+)
 _OWNED = re.compile(r"(?!St\b|Saint\b).*\w['’]s? (?:[a-z][\w-]* ?)+$")
 _REACH: Final = 24
 _HOUSE = re.compile(r"(?<![\w,.])(?<!\bin )(?<!\bby )(?<!\bof )\d+(?:[-–]\d+)?[A-Za-z]? $")
