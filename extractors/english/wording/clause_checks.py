@@ -47,6 +47,9 @@ def is_half(clause: Clause, found: Governor) -> bool:
     units, at = clause.units, clause.value
     if units[max(found.last - 1, 0)].text != "by" or " " in units[at].text:
         return False
+    firm = [unit.text for unit in units[at + 1 : at + 4 : 2]] == [",", "and"]
+    if firm and all(unit.kind is Kind.NAME and " " not in unit.text for unit in units[at + 2 : at + 5 : 2]):
+        return True  # "by Stone, Reed and White"
     for word, other in ((at + 1, at + 2), (at - 1, at - 2)):
         if 0 <= other < len(units) and units[word].text in ("and", "&"):
             return units[other].kind is Kind.NAME and " " not in units[other].text

@@ -160,7 +160,7 @@ def _past_aside(units: Sequence[Unit], at: int, openers: Collection[str] = ("whi
 
 def _acts(units: Sequence[Unit], at: int) -> bool:
     """Whether a name has a verb of its own: "was founded by Jo Reed, and Ada Stone laid it out"."""
-    after = _past_aside(units, at + 1)
+    after = _past_aside(units, at + 1, ("which", "who", "the", "a", "an"))
     while after < len(units) and is_adverb(units[after]):
         after += 1
     if after >= len(units) or units[after].kind is not Kind.WORD:
@@ -233,7 +233,10 @@ def _as_subject(clause: Clause) -> Governor | None:
     while at < len(units) and (is_adverb(units[at]) or units[at].text in ("has", "have", "had", "who", ",")):
         at += 1
     if at < len(units) and units[at].kind is Kind.WORD and units[at].stem in verbs:
-        by = at + 1 < len(units) and units[at + 1].text in PREPOSITIONS  # "Elm Hall, built in 1873"
+        after = units[at + 1].text if at + 1 < len(units) else ""
+        by = after == "by" or (
+            units[at - 1].text == "," and after in PREPOSITIONS
+        )  # "Elm Hall, built in 1873"
         if not by and not units[at].text.endswith(("er", "or", "ers", "ors")):
             return Governor(at, at + 1, converse=True)
     return None
@@ -267,10 +270,8 @@ def _as_role(clause: Clause) -> Governor | None:
 def _is_named(units: Sequence[Unit], value: int, first: int, last: int) -> bool:
     """Whether a name stands right beside "its architect": "Ada Stone, its architect,", "was its architect"."""
     if last < value:
-        return (
-            (value == last + 1
-            and units[last].text == ",")
-            or (value == last + 1 and units[last].text in ("was", "is"))
+        return (value == last + 1 and units[last].text == ",") or (
+            value == last + 1 and units[last].text in ("was", "is")
         )
     return value == first - 2 and units[first - 1].text in (",", "was", "is", "were")
 

@@ -42,6 +42,7 @@ from extractors.english.wording.subjects import (
     antecedent_before,
     chained,
     is_complement,
+    listed_with,
     outside,
     subject_of,
 )
@@ -306,7 +307,7 @@ class Wording:
         if isinstance(about, Description):
             of_it = units[found.last - 1].text == "by" or group is Group.NUMBERS or about.inner
             return self._misdescribed(about, term, subject, of_it=of_it)
-        if about is not None and not self._is(about, subject):
+        if about is not None and not any(self._is(one, subject) for one in listed_with(units, about)):
             return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
         if about is None and is_behind(clause, found):
             return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'

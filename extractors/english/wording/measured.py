@@ -96,7 +96,8 @@ def _is_part(units: Sequence[Unit], value: int) -> bool:
     """Whether a number numbers or is one of several: "grade 9", "including 5,197 club seats"."""
     before = units[value - 1].text if value else ""
     address = before == "at" and units[value].text.isdigit()
-    return address or before in _NUMBERED or before in _BESIDE
+    numbered = before in _NUMBERED and units[value].text.replace(",", "").isdigit()
+    return address or numbered or before in _BESIDE
 
 
 def _counts_other(clause: Clause) -> bool:

@@ -17,6 +17,7 @@ __all__ = [
     "antecedent_before",
     "chained",
     "is_complement",
+    "listed_with",
     "outside",
     "subject_of",
 ]
@@ -150,6 +151,20 @@ def is_complement(units: Sequence[Unit], at: int) -> bool:
     return _lead(units, at) in PREPOSITIONS | _NAMING
 
 
+def listed_with(units: Sequence[Unit], subject: Unit) -> Sequence[Unit]:
+    """The names that open a clause together: "Elm Hall and the Ash Tower were designed by"."""
+    at = next(n for n, unit in enumerate(units) if unit is subject)
+    found, here = [subject], at - 1
+    while here > 0 and units[here].text in ("and", ",", "the", "both"):
+        if units[here].text in ("and", ",") and units[here - 1].kind is Kind.NAME:
+            found.append(units[here - 1])
+            here -= 1
+        here -= 1
+    opens = here < 0 or units[here].kind is Kind.MARK or units[here].text in ("the", "both")
+    joined = any(unit.text == "and" for unit in units[max(here, 0) : at])
+    return found if opens and joined else [subject]
+
+
 def _between(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
     """A new subject whose verb is left out: "opened in 1928 and the Millennium Bridge in 2001"."""
     for at in range(anchor + 1, value):
@@ -244,6 +259,8 @@ def _antecedent(
     nearest = units[at]
     if (whole := _of_whole(units, at)) is not None:
         return whole
+    if (noun := _noun_with_place(units, start, at)) is not None:
+        return noun
     if _is_complement(units, at, start):
         return _nearest(units, start, at - 1, -1)  # "in Weston, and Ash County, Norton, that connects"
     restricts = at == relative - 1 and units[relative].text in ("that", "which")
@@ -266,12 +283,35 @@ def _owned(units: Sequence[Unit], start: int, at: int) -> Description | None:
     return None
 
 
+def _noun_with_place(units: Sequence[Unit], start: int, at: int) -> Description | None:
+    """The object of a verb of which "which" behind its place speaks: "runs the garden on Elm Lane, which"."""
+    here = at - 1
+    while here > start and units[here].text in _BEFORE_NAMES:
+        here -= 1
+    if here <= start or units[here].text not in _PLACING - {"of"}:
+        return None
+    noun = first = here - 1
+    while (
+        first > start
+        and units[first].kind is Kind.WORD
+        and units[first].text not in ("the", "a", "an", "its")
+    ):
+        if units[first].text in PREPOSITIONS | AUXILIARIES:
+            return None
+        first -= 1
+    verb = units[first - 1] if first > start else None
+    if first == noun or verb is None or units[first].kind is not Kind.WORD:
+        return None
+    plain = verb.kind is Kind.WORD and verb.text not in PREPOSITIONS | AUXILIARIES | {"and", "but", "as"}
+    return Description(_first_noun(units, first + 1, noun), possessive=False, inner=True) if plain else None
+
+
 def _of_whole(units: Sequence[Unit], at: int) -> Unit | Description | None:
     """The part that "which" behind its whole speaks of: "Line 3 of the Ash Metro, which"."""
     here = at - 1
     while here > 0 and units[here].text in ("the", "a", "an"):
         here -= 1
-    if here < 1 or units[here].text != "of":
+    if here < 1 or units[here].text not in ("of", "for"):
         return None
     part = here - 1
     if units[part].text.isdigit() and part:
@@ -297,7 +337,9 @@ def _reduced(units: Sequence[Unit], start: int, at: int, anchor: int) -> Unit | 
     plain = at == anchor - 1 and at > start and units[at].text == ","
     if not plain or units[name].kind is not Kind.NAME or not units[anchor].text.endswith(("ed", "lt", "own")):
         return None
-    return units[name] if _lead(units, name, start) in _NOT_PLACING - {"by"} else None
+    lead = _lead(units, name, start)
+    acted = lead.isalpha() and lead.endswith("s") and lead not in PREPOSITIONS | AUXILIARIES | _BEFORE_NAMES
+    return units[name] if acted or lead in _NOT_PLACING - {"by"} else None
 
 
 def _adjacent(units: Sequence[Unit], start: int, at: int) -> Unit | None:

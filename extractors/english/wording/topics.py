@@ -93,8 +93,14 @@ class Topics:
             topic = self._topic(before)
             found += [topic] if topic is not None else self._free(here) if before == at - 1 else []
         opening = self._units(self._text.sentences[0]) if at else ()
-        first = next((unit for unit in opening if unit.kind is Kind.NAME), None)
-        return found if first is None else [*found, self._text.text[first.start : first.end]]
+        names = [unit for unit in opening if unit.kind is Kind.NAME]
+        first = names[:1] + [unit for unit in names[1:] if self._opens_line(unit)]
+        return [*found, *(self._text.text[unit.start : unit.end] for unit in first)]
+
+    def _opens_line(self, unit: Unit) -> bool:
+        """Whether a name stands first in its line, behind a heading."""
+        line = self._text.text.rfind("\n", 0, unit.start) + 1
+        return line > 0 and self._text.text[line : unit.start].strip().casefold() in ("", "the")
 
     def _free(self, sentence: Span) -> Sequence[str]:
         """The names of a sentence that do not only say where or by whom."""
@@ -158,6 +164,8 @@ class Topics:
     def _noun_end(self, units: Sequence[Unit], at: int) -> int:
         """Where a name ends, with a common noun that is a part of it: "Ash station opened"."""
         follows = units[at + 1 : at + 3]
+        if follows and follows[0].text.isdigit() and follows[0].start == units[at].end + 1:
+            return follows[0].end  # "Line 3"
         if len(follows) < 2 or not self._phrases.is_kind(follows[0]) or follows[0].text.endswith("s"):
             return units[at].end
         verb = (

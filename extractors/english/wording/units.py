@@ -162,7 +162,8 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
             continue
         opens = not text[sentence.start : match.start()].strip(" \t\r\n\"'“‘(")
         word, _, rest = match.group().partition(" ")
-        if opens and rest and word.casefold() in _OPENERS:
+        asks = word.casefold() in AUXILIARIES and _ARTICLE.match(rest) is not None
+        if opens and rest and (asks or word.casefold() in _OPENERS):
             yield Span(match.end() - len(_ARTICLE.sub("", rest, count=1)), match.end())
         elif (part := _PART_OF.match(match.group())) is not None:
             yield Span(match.start(), match.start() + part.end("part"))

@@ -59,7 +59,7 @@ class WholeNames:
                 return f'"{words}" says of what kind something is, and is no name.'
             if self._is_common(words):
                 return f'"{words}" is a word of the ontology with a capital: it may be no name.'
-            if is_object and words.split()[0].isdigit():
+            if is_object and words.split()[0].isdigit() and not self._is_of_year(words):
                 return f'"{words}" opens with a number, as an address does.'
             if is_object and self._several(words, spans):
                 return f'"{words}" ends the names of several things.'
@@ -68,6 +68,16 @@ class WholeNames:
             if spans and all(is_indefinite(self._text.text, span) for span in spans):
                 return f'"{words}" describes a thing and is no name.'
         return None
+
+    def _is_of_year(self, words: str) -> bool:
+        """Whether a name opens with a year, and does not end as a street does: "1958 Elm Cup"."""
+        year, *rest = words.split()
+        return (
+            len(year) == 4
+            and year[0] in "12"
+            and bool(rest)
+            and not self._phrases.is_noun(rest[-1].casefold())
+        )
 
     def _is_address(self, span: Span) -> bool:
         """Whether a number of a house stands before a name: "41 Elm Row", but not "in 1902 Elm Hall"."""
