@@ -102,6 +102,8 @@ def objects_of(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:
             return None
         elif not found and (unit.kind is Kind.MARK or place > at + _LONGEST_OBJECT):
             break
+        elif not found and place > at + 1 and unit.text in _PARTICLES:
+            break  # "the garden on Elm Lane"
     described = at < len(units) and units[at].text in ("the", "this", "that", "both")
     return None if not found and (described or at >= len(units)) else found
 

@@ -69,7 +69,7 @@ def of_date(clause: Clause) -> Governor | None:
 
 
 def _with_tail(units: Sequence[Unit], found: Sequence[Occurrence], nearest: int) -> list[Occurrence]:
-    """The labels that end right before a tail, which is a part of another label: "service began" of "began in"."""
+    """The labels that end before a tail, which is part of another label: "service began" of "began in"."""
     tail = units[nearest - 1].text in _TAILS
     return [one for one in found if tail and one.last == nearest - 1 and one.first < nearest - 2]
 

@@ -1,4 +1,4 @@
-"""What lists and brackets say without a sentence: "Owner: Oak Trust", "(architect: Ada Stone)", "at 41 Elm Row"."""
+"""What lists and brackets say without a sentence: "Owner: Oak Trust", "(architect: Ada Stone)"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from extractors.english.wording.clause import Clause, Governor
 from extractors.english.wording.units import Kind, Unit
 
-__all__ = ["keyed", "of_address"]
+__all__ = ["is_entry", "keyed", "of_address"]
 
 _OPENERS: Final = frozenset({"(", "|", "•", ";", "*", "-", "–", ","})
 _BEFORE_ADDRESS: Final = frozenset({"at", ",", ":", "*", "•", "|", "("})
@@ -31,8 +31,13 @@ def keyed(clause: Clause) -> Governor | None:
     return Governor(first, at) if named else None
 
 
+def is_entry(units: Sequence[Unit], found: Governor) -> bool:
+    """Whether words are the key of an entry."""
+    return found.last < len(units) and units[found.last].text == ":"
+
+
 def of_address(clause: Clause) -> Governor | None:
-    """A number of a house with its street, for a relation that leads to an address: "Elm Hall, at 41 Elm Row,"."""
+    """A number of a house with its street, for a relation that leads to an address: "at 41 Elm Row"."""
     units, at = clause.units, clause.value
     if not clause.phrases.has_noun(clause.term.iri, "address") or at < 1:
         return None
@@ -44,7 +49,7 @@ def of_address(clause: Clause) -> Governor | None:
 
 
 def _opens(units: Sequence[Unit], at: int, most: int = 1) -> bool:
-    """Whether an entry begins with a unit, or up to `most` units before: at the start, behind a mark, on a new line."""
+    """Whether an entry begins with a unit, or fewer than `most` before it: behind a mark, on a new line."""
     if most > 1 and at > 0 and units[at - 1].kind is Kind.WORD and not _opens(units, at):
         return _opens(units, at - 1, most - 1)
     if at <= 0:

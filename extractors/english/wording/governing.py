@@ -63,30 +63,19 @@ def governors(clause: Clause, group: Group) -> Iterator[Governor]:
 
 def _before(clause: Clause) -> Sequence[Governor]:
     """The label before a name, with a list, articles and a common noun between them at most."""
-    units, at = clause.units, clause.value - 1
+    units, at = clause.units, _past_owner(clause)
     joined = listed = crossed = parted = False
     words = since = 0
     while at >= 0:
-        if (whole := _named_kind(units, at)) is not None:
-            at = whole
-            continue
+        at = _past_kind(units, at)
         ending = [one for one in clause.occurrences if one.last == at + 1 and not _is_agent(one, clause)]
         if ending and not (joined and units[at].text in ("with", "to")):
             alone = all(one.last == one.first + 1 for one in ending) and units[at].text in PREPOSITIONS
-            apart = (crossed and (alone or units[at].text in ("of", "in", "on", "at"))) or (
-                listed
-                and (
-                    parted
-                    or (alone and words > 0)
-                    or _acts(units, clause.value)
-                    or _is_left_out(units, clause.value)
-                )
-            )
+            parted = parted or (alone and words > 0)
+            apart = crossed and (alone or units[at].text in ("of", "in", "on", "at"))
+            apart = apart or (listed and (parted or _has_own_verb(units, clause.value)))
             return () if apart else _own(ending, clause)
         unit = units[at]
-        if unit.text == "'s" and at == clause.value - 1 and at > 1 and units[at - 1].kind is Kind.NAME:
-            at -= 2
-            continue  # "in Norton's Ash Quarter"
         if unit.kind is Kind.NAME:
             if not joined or since or (unit.start, unit.end) == _span(units[clause.value]):
                 return ()  # "for Ada Stone, a merchant and former Mayor of Norton"
@@ -114,12 +103,16 @@ def _before(clause: Clause) -> Sequence[Governor]:
     return ()
 
 
-def _named_kind(units: Sequence[Unit], at: int) -> int | None:
-    """The place before "the suburb of" in "borders the suburb of Norton", which only says what Norton is."""
-    plain = (
-        at > 2 and units[at].text == "of" and units[at - 1].text in OF_PLACES and units[at - 2].text == "the"
-    )
-    return at - 3 if plain and units[at - 3].text not in AUXILIARIES else None
+def _past_owner(clause: Clause) -> int:
+    """The place before a name, or before its owner: "in Norton's Ash Quarter"."""
+    units, at = clause.units, clause.value - 1
+    return at - 2 if at > 1 and units[at].text == "'s" and units[at - 1].kind is Kind.NAME else at
+
+
+def _past_kind(units: Sequence[Unit], at: int) -> int:
+    """The place before words that only say what a place is: "the suburb of" in "borders the suburb of"."""
+    named = at > 2 and units[at].text == "of" and units[at - 1].text in OF_PLACES
+    return at - 3 if named and units[at - 2].text == "the" and units[at - 3].text not in AUXILIARIES else at
 
 
 def _is_acting(clause: Clause, at: int) -> bool:
@@ -172,10 +165,10 @@ def _acts(units: Sequence[Unit], at: int) -> bool:
     )
 
 
-def _is_left_out(units: Sequence[Unit], at: int) -> bool:
-    """Whether a verb is left out behind a name: ", and the Ash Cemetery by Jo Reed"."""
-    after = units[at + 1] if at + 1 < len(units) else None
-    return after is not None and after.text == "by"
+def _has_own_verb(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name has a verb of its own, or one that is left out: ", and the Ash Cemetery by Jo Reed"."""
+    left_out = at + 1 < len(units) and units[at + 1].text == "by"
+    return left_out or _acts(units, at)
 
 
 def _name_before(units: Sequence[Unit], at: int) -> bool:
@@ -204,15 +197,18 @@ def _is_active(one: Occurrence, clause: Clause) -> bool:
 
 def _behind(clause: Clause) -> Governor | None:
     """A noun of the relation right behind its object: "Gothic Revival style"."""
-    after = clause.value + 1
+    after, joined = clause.value + 1, False
     if after < len(clause.units) and clause.units[after].text == "-":
         after += 1
+    elif after + 1 < len(clause.units) and clause.units[after].text == "and":
+        after, joined = after + 2, clause.units[after + 1].kind is Kind.NAME
     for one in clause.occurrences:
         if one.first == after and clause.term.iri in one.terms and not one.passive:
             rest = clause.units[one.last] if one.last < len(clause.units) else None
             plain = rest is None or rest.kind is Kind.MARK or rest.text in ("and", "by", "with", "to")
             several = clause.units[one.first].text.endswith("s")
-            if plain and not _is_active(one, clause) and (not several or _is_last_of_list(clause)):
+            listed = joined or _is_last_of_list(clause)
+            if plain and not _is_active(one, clause) and several <= listed and joined <= several:
                 return Governor(clause.value, one.last)
     return None
 
@@ -232,6 +228,8 @@ def _as_subject(clause: Clause) -> Governor | None:
     at = _past_aside(units, at, ("a", "an", "the"))
     while at < len(units) and (is_adverb(units[at]) or units[at].text in ("has", "have", "had", "who", ",")):
         at += 1
+    if at + 2 < len(units) and units[at + 1].text == "and" and units[at].stem not in verbs:
+        at += 2  # "owns and operates"
     if at < len(units) and units[at].kind is Kind.WORD and units[at].stem in verbs:
         after = units[at + 1].text if at + 1 < len(units) else ""
         by = after == "by" or (
@@ -268,7 +266,7 @@ def _as_role(clause: Clause) -> Governor | None:
 
 
 def _is_named(units: Sequence[Unit], value: int, first: int, last: int) -> bool:
-    """Whether a name stands right beside "its architect": "Ada Stone, its architect,", "was its architect"."""
+    """Whether a name stands right beside "its architect": "Ada Stone was its architect"."""
     if last < value:
         return (value == last + 1 and units[last].text == ",") or (
             value == last + 1 and units[last].text in ("was", "is")
@@ -311,7 +309,7 @@ def _region(clause: Clause) -> Governor | None:
 
 
 def _kind_of_region(clause: Clause) -> Governor | None:
-    """A region behind the kind of a place in it: "Weston is an inner suburb of Norton", not "the capital of"."""
+    """A region behind the kind of a place in it: "is an inner suburb of Norton", not "the capital of"."""
     units, noun = clause.units, clause.value - 2
     if noun < 2 or units[noun + 1].text != "of" or units[noun].text not in OF_PLACES:
         return None

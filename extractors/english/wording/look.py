@@ -335,6 +335,9 @@ class Wording:
         if isinstance(meant, Unit) and not self._is(meant, subject):
             return f'The text says "{term.label}" of "{_text(text, meant)}", not of "{subject}".'
         after = None if meant is not None else objects_of(units, found.last)
+        placed = [at > found.last and is_complement(units, at) for at in clause.others]
+        if meant is None and after is None and placed and all(placed):
+            return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
         if after is None and meant is None and has_it_too(units, clause, found):
             return f'The text says "{term.label}" of "it", which is not "{subject}".'
         if after is not None and not any(self._is(unit, subject) for unit in after):

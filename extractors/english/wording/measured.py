@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor
+from extractors.english.wording.phrases import Occurrence
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit
 
 __all__ = ["of_number"]
@@ -45,9 +46,7 @@ def of_number(clause: Clause) -> Governor | None:
     """What a number measures: words within it, right behind it, or shortly before it."""
     units, value = clause.units, clause.value
     iri = clause.term.iri
-    if _is_alternative(units, value) or _is_part(units, value):
-        return None
-    if "annual" in clause.term.label.split() and _is_of_shorter_time(units, value):
+    if _is_alternative(units, value) or _is_part(units, value) or _is_of_other_time(clause):
         return None
     after = [
         one
@@ -60,11 +59,8 @@ def of_number(clause: Clause) -> Governor | None:
         if value - _VALUE_REACH <= one.last <= value and not _parted(units[one.last : value])
     ]
     behind = [one for one in after if one.first == value + 1]
-    led = [one for one in before if one.last == value and one.last - one.first > 1]
-    if any(iri in one.terms for one in led):
-        return Governor(led[0].first, value + 1)  # "room for 8,000 visitors"
-    if (around := clause.phrases.around(units, value, iri)) is not None:
-        return Governor(*around)  # "home to 214,000 people"
+    if (around := _around(clause, before)) is not None:
+        return around
     if behind and not any(iri in one.terms for one in behind):
         return None  # "100 feet wide" is no height, though that may be said in feet
     if _is_apart(units, value):
@@ -83,10 +79,20 @@ def of_number(clause: Clause) -> Governor | None:
     return None
 
 
-def _is_of_shorter_time(units: Sequence[Unit], value: int) -> bool:
-    """Whether a number counts a day's, a week's or a month's: "65,000 visitors a day"."""
-    behind = units[value + 1 : value + 1 + _VALUE_REACH]
-    return any(
+def _around(clause: Clause, before: Sequence[Occurrence]) -> Governor | None:
+    """A label of several words before the number or around it: "room for 8,000", "home to 900 people"."""
+    iri, value = clause.term.iri, clause.value
+    led = [one for one in before if one.last == value and one.last - one.first > 1]
+    if any(iri in one.terms for one in led):
+        return Governor(led[0].first, value + 1)
+    around = clause.phrases.around(clause.units, value, iri)
+    return None if around is None else Governor(*around)
+
+
+def _is_of_other_time(clause: Clause) -> bool:
+    """Whether a number counts those of a day, a week or a month, and is sought for a year."""
+    behind = clause.units[clause.value + 1 : clause.value + 1 + _VALUE_REACH]
+    return "annual" in clause.term.label.split() and any(
         unit.text in _SHORT_TIMES or (unit.text in _SHORT and behind[max(n - 1, 0)].text in _EACH)
         for n, unit in enumerate(behind)
     )

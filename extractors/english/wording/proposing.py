@@ -16,6 +16,7 @@ from typing import Final
 from extractors.english.quantities import unit_of
 from extractors.english.wording.clause import Clause, Governor, is_glued
 from extractors.english.wording.clause_checks import is_compound
+from extractors.english.wording.entries import is_entry
 from extractors.english.wording.governing import governors
 from extractors.english.wording.phrases import Group, Phrases, group_of
 from extractors.english.wording.subjects import Description, is_complement, outside, subject_of
@@ -121,19 +122,17 @@ def _subject(
 ) -> str | None:
     """The name that the words are said of, or what "it" stands for; None where that is open."""
     units = clause.units
-    if units[found.last].text == ":":
+    if is_entry(units, found):
         return _of_entry(text, topics, sentence, units, found.first)
     if found.subject is not None:
-        unit = units[found.subject]
-        return text.text[unit.start : unit.end] if unit.kind is Kind.NAME else None
+        return _named(text, units[found.subject])
     for at, unit in enumerate(units):
-        if at == clause.value or unit.kind is not Kind.NAME or not _may_act(units, at):
-            continue
-        if clause.phrases.is_other(units, at):
+        named = at != clause.value and unit.kind is Kind.NAME and _may_act(units, at)
+        if not named or clause.phrases.is_other(units, at):
             continue
         about = subject_of(units, found.first, clause.value, partial(is_, unit))
         if about is unit:
-            return text.text[unit.start : unit.end] if _is_direct(clause, at, found) else None
+            return _named(text, unit) if _is_direct(clause, at, found) else None
         if isinstance(about, Description):
             break
     about = subject_of(units, found.first, clause.value, lambda _: False)
@@ -153,13 +152,16 @@ def _subject(
     return topics.before(sentence) if opens else topics.of(sentence)
 
 
+def _named(text: GroundedText, unit: Unit) -> str | None:
+    return text.text[unit.start : unit.end] if unit.kind is Kind.NAME else None
+
+
 def _of_entry(
     text: GroundedText, topics: Topics, sentence: Span, units: Sequence[Unit], first: int
 ) -> str | None:
     """What a key in brackets or a list says something of: the name before it, or what the text is about."""
     if first > 1 and units[first - 1].text == "(":
-        unit = units[first - 2]
-        return text.text[unit.start : unit.end] if unit.kind is Kind.NAME else None
+        return _named(text, units[first - 2])
     opening = next((unit for unit in units if unit.kind is not Kind.MARK and unit.text != "the"), None)
     if opening is not None and opening.kind is Kind.NAME and opening.start < units[first].start:
         return text.text[opening.start : opening.end]

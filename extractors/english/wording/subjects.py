@@ -30,7 +30,7 @@ _SUBORDINATING: Final = frozenset("where when while since after before until bec
 _STRONG: Final = frozenset(";:•|")
 _BEFORE_NAMES: Final = frozenset("the a an nearby old new former famous number no".split())  # noqa: SIM905
 _NAMING: Final = frozenset("called named nicknamed dubbed renamed as formerly previously originally".split())  # noqa: SIM905
-"""What stands before another name of a thing, which is no subject: "Elm Hall, formerly called Ash Hall, was"."""
+"""What stands before another name of a thing, which is no subject: "formerly called Ash Hall, was"."""
 _NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split())  # noqa: SIM905
 """Prepositions that do not say where something is, so that what follows their name is said of that name."""
 _PLACING: Final = frozenset({"in", "within", "inside", "at", "on", "of"})
@@ -217,7 +217,7 @@ def _apposition(units: Sequence[Unit], start: int, at: int) -> Unit | None:
 
 
 def _apposed_too(units: Sequence[Unit], start: int, at: int, anchor: int) -> Unit | None:
-    """The name whose description goes on at "and": "Norton, a town founded in 1952 and home to 900 people"."""
+    """The name whose description goes on at "and": "Norton, a town founded in 1952 and home to"."""
     described = units[anchor].text == "home" or units[anchor].text.endswith("ed")
     if at <= start or units[at].text != "and" or not described or at != anchor - 1:
         return None
@@ -411,12 +411,14 @@ def _is_listed(units: Sequence[Unit], at: int) -> bool:
 
 
 def _description(units: Sequence[Unit], at: int, start: int, last: int = -1) -> Description | None:
-    """ "The tower" or "its towers" where it opens a clause and something follows it, or a verb behind `last`."""
+    """ "The tower" or "its towers" where it opens a clause; a verb follows, or it ends at `last`."""
     unit = units[at]
     if unit.text not in _POSSESSIVE | {"the", "a", "an"} or unit.kind is not Kind.WORD:
         return None
     before = units[at - 1].text if at else ""
     indefinite = unit.text in ("a", "an")
+    if indefinite and all(one.kind is Kind.MARK for one in units[:at]) and " ".join(_head(units, at + 1)):
+        return Description(" ".join(_head(units, at + 1)), possessive=False, inner=True)
     inner = before in _SUBORDINATING or (indefinite and before in ("and", "but"))
     opens = at == start or before in ("", ",", "and", "but") or _is_when(units, at, start)
     if not (inner or (opens and not indefinite)) or at + 1 >= len(units) or _is_aside(units, at, start):
@@ -437,6 +439,18 @@ def _description(units: Sequence[Unit], at: int, start: int, last: int = -1) -> 
         return None
     mid = any(one.kind is not Kind.MARK for one in units[:at])
     return Description(_first_noun(units, at + 1, noun), unit.text in _POSSESSIVE, inner, mid)
+
+
+def _head(units: Sequence[Unit], at: int) -> Sequence[str]:
+    """The words of a noun phrase: "bronze statue" of "A bronze statue of Ada Stone"."""
+    end = at
+    while (
+        end < len(units)
+        and units[end].kind is Kind.WORD
+        and units[end].text not in AUXILIARIES | PREPOSITIONS
+    ):
+        end += 1
+    return [unit.text for unit in units[at:end]][:3]
 
 
 def _is_when(units: Sequence[Unit], at: int, start: int) -> bool:

@@ -60,6 +60,8 @@ class Topics:
         if at == 0:
             return True
         topic, units = self.before(sentence), self._units(self._text.sentences[at - 1])
+        if units and is_subject(units[0]) and self._has_made(units):
+            return False  # "Ada Stone founded the firm in 1868. It"
         if topic is not None:
             return is_subject(Unit(Kind.NAME, topic.casefold(), "", 0, 0))
         names = [n for n, unit in enumerate(units) if unit.kind is Kind.NAME]
@@ -173,8 +175,12 @@ class Topics:
         )
         return follows[0].end if verb else units[at].end
 
+    def _has_made(self, units: Sequence[Unit]) -> bool:
+        """Whether a sentence says what its first name made, in the past."""
+        return self._makes(units, 1) and units[1].text.endswith(("ed", "built"))
+
     def _makes(self, units: Sequence[Unit], at: int) -> bool:
-        """Whether a verb makes or owns a thing that may be meant next: "Ada Stone founded the firm in 1868"."""
+        """Whether a verb makes or owns a thing that may be meant next: "Ada Stone founded the firm"."""
         while at < len(units) and (is_adverb(units[at]) or units[at].text in ("has", "had", ".")):
             at += 1
         if at + 1 >= len(units) or not self._phrases.is_converse(units[at]):

@@ -32,7 +32,11 @@ _TOKEN = re.compile(
 )
 _CAPITAL = r"[^\W\d_a-zß-öø-ÿ]"
 _ABBREVIATED = rf"(?:(?<=\b{_CAPITAL})|(?<=\b{_CAPITAL}\w)|(?<=\b{_CAPITAL}\w\w))\.(?=\s{_CAPITAL})"
-_WORD = rf"(?:{_CAPITAL}[\w{MARKS}'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED}|(?<=s)['’](?=\s{_CAPITAL}))?|\d+(?:st|nd|rd|th))"
+_PLURAL_OWNER = rf"(?<=s)['’](?=\s{_CAPITAL})"  # "Elm Girls' School"
+_WORD = (
+    rf"(?:{_CAPITAL}[\w{MARKS}'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED}|{_PLURAL_OWNER})?"
+    r"|\d+(?:st|nd|rd|th))"
+)
 _SMALL = r"(?:(?:of|de|du|del|della|des|di|da|do|dos|la|le|el|the|von|van|y)\s+|l['’]|d['’]){0,2}"
 _RUN = re.compile(
     rf"(?<!{LETTER})(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*"
@@ -180,7 +184,7 @@ def _is_key(text: str, match: re.Match[str]) -> bool:
 
 
 def _runs_of_lines(text: str, sentence: Span) -> Iterable[re.Match[str]]:
-    """The runs, cut where a line ends that is not wrapped: a heading, an entry of a list, "Owner: Oak Trust"."""
+    """The runs, cut where a line ends that is not wrapped: a heading, an entry of a list."""
     start = sentence.start
     for end in (one.start() for one in re.finditer("\n", text[: sentence.end]) if one.start() >= start):
         line = text[text.rfind("\n", 0, end) + 1 : end]
