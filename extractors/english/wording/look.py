@@ -336,7 +336,8 @@ class Wording:
             return f'The text says "{term.label}" of "{_text(text, meant)}", not of "{subject}".'
         after = None if meant is not None else objects_of(units, found.last)
         placed = [at > found.last and is_complement(units, at) for at in clause.others]
-        if meant is None and after is None and placed and all(placed):
+        described = units[found.last : found.last + 1] and units[found.last].text in ("the", "a", "an", "its")
+        if meant is None and after is None and described and placed and all(placed):
             return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
         if after is None and meant is None and has_it_too(units, clause, found):
             return f'The text says "{term.label}" of "it", which is not "{subject}".'

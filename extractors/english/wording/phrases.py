@@ -39,6 +39,7 @@ _OF_NAMES: Final = frozenset(
 )
 """Nouns that name another thing, which a name before them describes: "the Elm Bridge ramp"."""
 _ABOUT: Final = frozenset("about some around approximately roughly nearly almost over".split())  # noqa: SIM905
+_SQUARED: Final = frozenset(stem(word) for word in ("square", "sq", "cubic"))
 _LIMITS: Final = frozenset({"line", "lines", "limits"})
 _AREAS: Final = frozenset({"county", "city", "state", "town", "borough"})
 _AFTER_HEADS: Final = frozenset("of for in at on and de".split())  # noqa: SIM905
@@ -193,7 +194,11 @@ class Phrases:
     def within(self, iri: NamedNode, text: str) -> bool:
         """Whether a text has all words of one of a relation's labels, in any order."""
         said = {stem(word) for word in words(text)}
-        return any(said.issuperset(label.stems) for label in self._own.get(iri, ()))
+        squared = said & _SQUARED
+        return any(
+            said.issuperset(label.stems) and (not squared or squared & set(label.stems))
+            for label in self._own.get(iri, ())
+        )
 
     def around(self, units: Sequence[Unit], value: int, iri: NamedNode) -> tuple[int, int] | None:
         """Where a label of the relation has a number between its words: "home to 214,000 people"."""
