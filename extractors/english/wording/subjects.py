@@ -34,6 +34,7 @@ _NAMING: Final = frozenset("called named nicknamed dubbed renamed as formerly pr
 _NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split())  # noqa: SIM905
 """Prepositions that do not say where something is, so that what follows their name is said of that name."""
 _PLACING: Final = frozenset({"in", "within", "inside", "at", "on", "of"})
+_STOOD: Final = frozenset("stood lay sat stands lies sits".split())  # noqa: SIM905
 _HAVING: Final = frozenset({"had", "has", "have", "saw", "got"})
 
 
@@ -76,7 +77,7 @@ def subject_of(
     if between is not None:
         return between
     start = _clause_start(units, anchor)
-    at = anchor - 1
+    at = anchor - 1 - (units[anchor - 1].text in _STOOD)
     while at >= start and (is_adverb(units[at]) or units[at].text in AUXILIARIES):
         at -= 1
     if at >= start and units[at].text in _RELATIVE:
@@ -259,7 +260,8 @@ def _antecedent(
     nearest = units[at]
     if (whole := _of_whole(units, at)) is not None:
         return whole
-    if (noun := _noun_with_place(units, start, at)) is not None:
+    apposed = _apposition(units, start, at - 2) if _lead(units, at) == "by" else None
+    if (noun := apposed or _noun_with_place(units, start, at)) is not None:
         return noun
     if _is_complement(units, at, start):
         return _nearest(units, start, at - 1, -1)  # "in Weston, and Ash County, Norton, that connects"

@@ -77,7 +77,17 @@ SAID = [
     ("Elm Cinema, which Ada Stone founded in 1921, is old.", ("Elm Cinema", "founded by", "Ada Stone")),
     ("Elm Pier, a stone pier 246 meters long, is old.", ("Elm Pier", "length", "246 meters")),
 ]
+SAID += [
+    (
+        "Elm Library replaced Ash Library, a concrete block by Ada Stone which stood on Oak Square.",
+        ("Ash Library", "located on", "Oak Square"),
+    ),
+]
 NOT_SAID = [
+    (
+        "Elm Library replaced Ash Library, a concrete block by Ada Stone which stood on Oak Square.",
+        ("Elm Library", "located on", "Oak Square"),
+    ),
     (
         "Ada Stone designed Elm Hall, which opened in 1830 and faces Ash Park.",
         ("Ada Stone", "adjacent to", "Ash Park"),
