@@ -49,7 +49,7 @@ PUBLIC = {
     "tests/server/research/test_measure.py": "the count `told` of stored results",
     "tests/server/rules/test_impact.py": "the member `mended`",
     "tests/server/http/routes/curation/test_proposals.py": "a text to extract from",
-    "tests/server/intake/test_geocoding.py": "a text to extract from",
+    "tests/server/intake/resolution/test_geocoding.py": "a text to extract from",
     "tests/sparql/ask/linking/test_forms.py": "questions",
     "tests/sparql/ask/test_question_forms.py": "questions",
     "tests/test_words.py": "is about these words",

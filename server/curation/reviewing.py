@@ -8,19 +8,22 @@ from pydantic import Field
 from pyoxigraph import BlankNode, NamedNode, Triple
 from pyoxigraph import Literal as RdfLiteral
 
-from curation.decision_history import DecisionHistory, named_decision
-from curation.decisions import Decisions, Outcome, Reviewer
-from curation.review import named_item
-from curation.review_facets import Cause
-from curation.review_item import ReviewItem, State
-from curation.review_notes import ReviewNotes
-from curation.review_search import ReviewFilter
+from curation.deciding.decision_history import DecisionHistory, named_decision
+from curation.deciding.decision_in_progress import Outcome
+from curation.deciding.decisions import Decisions
+from curation.review.review_facets import Cause
+from curation.review.review_item import ReviewItem, State
+from curation.review.review_notes import ReviewNotes
+from curation.review.review_queue import named_item
+from curation.review.review_search import ReviewFilter
+from curation.review.reviewer import Reviewer
 from server.curation.filter_values import FilterValues
 from server.curation.item_reading import ItemReading
 from server.curation.review_export import csv_of, report_of
 from server.curation.suggested_corrections import SuggestedCorrections
 from server.errors import InvalidBody, SelectionChanged
 from server.http.pages import page
+from server.http.reporting.reader_language import for_reader
 from server.http.reporting.statements import review_json, statement_json, violation_json
 from server.message import Message
 from server.runtime.context import Services
@@ -174,10 +177,14 @@ class ReviewService:
                 "component": cause.component.value if cause.component else None,
                 "path": cause.path,
                 "severity": cause.severity.value.removeprefix(SH.iri) if cause.severity else None,
-                "example": cause.message,
+                "example": self._example(cause),
             }
 
         return page("groups", tuple(found.items()), offset, limit, entry)
+
+    def _example(self, cause: Cause) -> str:
+        example = self._review.example(cause)
+        return cause.message if example is None else for_reader(example).message
 
     def selected(
         self, items: Sequence[str] | None, wanted: ReviewFilter | None, expect: int | None
@@ -216,7 +223,7 @@ class ReviewService:
         reason: str | None = None,
         statements: Sequence[Statement] | None = None,
     ) -> DecisionReport:
-        """Accept, reject or reopen. Raises what `curation.decisions.Decisions` raises."""
+        """Accept, reject or reopen. Raises what `curation.deciding.decisions.Decisions` raises."""
         if decision == "accept":
             outcome = self._decisions.accept(items, by, reason=reason, statements=statements)
         elif decision == "reject":
@@ -287,7 +294,7 @@ class ReviewService:
             if triple is None:
                 unfit.append(item.identifier)
             else:
-                proposed[iri] = (Statement(triple, item.support.confidence),)
+                proposed[iri] = (item.stating(triple),)
         if unfit:
             misfit = f"does not fit {len(unfit)} of {len(items)} statements, such as that of item {unfit[0]}"
             raise InvalidBody([("correction", f"{correction.needs} {misfit}")])

@@ -27,7 +27,7 @@ from server.http.reporting.problems import ProblemMap
 from server.http.routes.graph.sparql import Endpoint
 from server.rules.following import following
 from server.runtime.background import beside
-from server.runtime.request_logging import RequestLogging
+from server.runtime.telemetry.request_logging import RequestLogging
 from sparql.model.errors import SparqlError
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from pyoxigraph import Quad, Triple
 from sparql.inference.derivation_rules import DerivationRules
 from sparql.inference.materialized import STALE, Inferences, forget
 from sparql.model.change import Change, Delta, Deriver, Gate, Verdict
+from sparql.model.datatypes.literals import InvalidGeometry
 from sparql.model.errors import SparqlError
-from sparql.model.literals import InvalidGeometry
 from sparql.model.store_errors import StoreClosing, StoreUnwritable
 from sparql.model.support import refuse_system_graphs
 from sparql.model.triple_store import TripleStore

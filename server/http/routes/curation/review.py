@@ -9,9 +9,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from curation.decisions import Reviewer
-from curation.review import named_item
-from curation.review_search import ReviewFilter
+from curation.review.review_queue import named_item
+from curation.review.review_search import ReviewFilter
+from curation.review.reviewer import Reviewer
 from server.curation.reviewing import (
     MOST_AT_ONCE,
     Correction,
@@ -22,7 +22,7 @@ from server.curation.reviewing import (
 )
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
-from server.http.bodies import body_schema, read_json
+from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
 from server.http.reporting.decisions import AcceptRequest, DecisionRequest

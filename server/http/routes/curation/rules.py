@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from ontology.catalog import CATALOG
 from server.errors import InvalidBody, MalformedBody
 from server.http.access.keys import Scope
-from server.http.bodies import body_schema, read_body, read_json
+from server.http.bodies.request_bodies import body_schema, read_body, read_json
 from server.http.page_parameters import Needed
 from server.message import Message
 from server.rules.checking import Reasoner, examine, reasoned

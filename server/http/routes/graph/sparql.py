@@ -13,10 +13,10 @@ from pyoxigraph import NamedNode
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from server.http.bodies.streaming import ClientLeft, ResultResponse, while_connected
 from server.http.dataset_reading import DatasetReading, ReadVocabulary
 from server.http.parameters import check_parameters
 from server.http.reporting.warning_header import warning_of
-from server.http.streaming import ClientLeft, ResultResponse, while_connected
 from server.monitoring.slow_queries import QUERY_TEXT
 from sparql.model.errors import MalformedRequest
 from sparql.model.request_mark import current_mark

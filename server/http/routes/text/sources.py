@@ -9,7 +9,7 @@ from starlette.requests import Request
 from extractors.sources.record import SourceKind
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
-from server.http.bodies import GeoJson, body_schema, read_json
+from server.http.bodies.request_bodies import GeoJson, body_schema, read_json
 from server.http.page_parameters import Needed
 from server.message import Message
 from server.runtime.context import Services
