@@ -14,9 +14,8 @@ from operator import is_
 from typing import Final
 
 from extractors.english.quantities import unit_of
-from extractors.english.wording.clause import Clause, Governor, is_glued
+from extractors.english.wording.clause import Clause, Governor, is_entry, is_glued
 from extractors.english.wording.clause_checks import is_compound
-from extractors.english.wording.entries import is_entry
 from extractors.english.wording.governing import governors
 from extractors.english.wording.phrases import Group, Phrases, group_of
 from extractors.english.wording.subjects import Description, is_complement, outside, subject_of
