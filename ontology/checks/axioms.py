@@ -15,6 +15,7 @@ from ontology import vocabulary as v
 from ontology.checks.findings import Finding, Level, Rule
 from ontology.checks.lint_context import LintContext
 from ontology.graph import Graph, Node
+from ontology.schema import Schema
 
 __all__ = ["KNOWN_TERMS", "axioms", "effect"]
 
@@ -196,12 +197,13 @@ def axioms(context: LintContext) -> Iterator[Finding]:
     for term, subject in unknown.items():
         at = subject if isinstance(subject, NamedNode) else term
         file, line = context.places.of(at.value)
-        message = f"is in a namespace of OWL, RDF or RDFS, which do not define it ({_at(at, term)})."
+        used = _at(context.schema, at, term)
+        message = f"is in a namespace of OWL, RDF or RDFS, which do not define it ({used})."
         yield Finding(UNKNOWN, message, "Correct its spelling: it has no effect.", term.value, file, line)
 
 
-def _at(at: NamedNode, term: NamedNode) -> str:
-    return "used without a name" if at == term else f"used by <{at.value}>"
+def _at(schema: Schema, at: NamedNode, term: NamedNode) -> str:
+    return "used without a name" if at == term else f"used by {schema.written(at)}"
 
 
 def _finding(
