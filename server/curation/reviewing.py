@@ -111,9 +111,9 @@ class ReviewService:
         self._reading = ItemReading(services)
         self._values = FilterValues(services, services.review)
 
-    def trial(self) -> "ReviewService":
+    def as_dry_run(self) -> "ReviewService":
         """The same service, whose decisions are dry runs."""
-        return ReviewService(self._services, self._decisions.trial())
+        return ReviewService(self._services, self._decisions.as_dry_run())
 
     def page(self, wanted: ReviewFilter, offset: int, limit: int) -> dict[str, Any]:
         """One page of items, newest first, with the total. Raises `UnknownValues`, as all with a filter."""

@@ -19,7 +19,7 @@ import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat
 
 from sparql.model.errors import SparqlError
-from sparql.storage.disk_room import is_full, unwritable
+from sparql.storage.disk_space import is_full, unwritable
 from sparql.syntax.request_facts import syntax_problem
 from sparql.workers.capture.store_copy import CopyBehind, StoreCopy
 from sparql.workers.processes.arenas import share_arenas
