@@ -182,7 +182,7 @@ class Proposals:
         found = self._in(proposal, (ProposalStatus.OPEN,), "accept")
         declared = schema.classes if found.kind is TermKind.CLASS else schema.properties
         if term not in declared:
-            raise TermNotDeclared(term.value, found.kind.value)
+            raise TermNotDeclared(schema.written(term), found.kind.value)
         self._writer.write_system(*self.accepting(found, term, by, reason))
 
     def accepting(

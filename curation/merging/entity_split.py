@@ -29,11 +29,13 @@ class EntitySplit:
         reason: str | None,
         *,
         rewriting: Callable[[Merge], Callable[[Quad], Quad]],
+        written: Callable[[NamedNode], str],
     ) -> None:
         self._store = store
         self._records = MergeRecords(store)
         self._evidence = EvidenceReader(store)
         self._rewriting = rewriting
+        self._written = written
         self._merge = merge
         self._by = by
         self._reason = reason
@@ -50,7 +52,8 @@ class EntitySplit:
             raise MergeSettled(name, f"it was split at {merge.split}")
         for later in self._records.all():
             if later.split is None and later.at > merge.at and later.merged in (merge.kept, merge.merged):
-                raise MergeSettled(name, f"<{later.merged.value}> was merged since; split that first")
+                merged = self._written(later.merged)
+                raise MergeSettled(name, f"{merged} was merged since; split that first")
         took, put, left = (self._records.quads(self._merge, part) for part in (UKG.took, UKG.put, UKG.left))
         # Statements deleted since the merge (because a document was removed, say) stay deleted.
         rewritten = self._rewriting(merge)

@@ -21,6 +21,8 @@ from sparql.writing.writer import Writer
 
 Obstacle = Callable[[NamedNode, NamedNode], str | None]
 """Why two entities cannot be one, as text; None when they can."""
+Written = Callable[[NamedNode], str]
+"""An IRI as messages show it: in Turtle."""
 
 
 class Merging:
@@ -33,11 +35,13 @@ class Merging:
         review: ReviewQueue,
         *,
         obstacle: Obstacle,
+        written: Written = str,
     ) -> None:
         self._store = store
         self._writer = writer
         self._review = review
         self._obstacle = obstacle
+        self._written = written
         self._records = MergeRecords(store)
 
     def merge(
@@ -66,7 +70,7 @@ class Merging:
         def rewriting(merge: Merge) -> Callable[[Quad], Quad]:
             return self._merge(merge.kept, merge.merged, by, None).rewritten
 
-        act = EntitySplit(self._store, merge, by, reason, rewriting=rewriting)
+        act = EntitySplit(self._store, merge, by, reason, rewriting=rewriting, written=self._written)
         return act.outcome(self._writer.commit_built(act.build))
 
     def all(self) -> list[Merge]:
@@ -79,16 +83,17 @@ class Merging:
 
     def check(self, keep: NamedNode, other: NamedNode) -> None:
         """Raises `EntityUnknown` and `MergeRefused`."""
+        named = self._written(keep), self._written(other)
         for iri in (keep, other):
             if not any(True for _ in self._store.match(iri, None, None)):
-                raise EntityUnknown(iri.value)
+                raise EntityUnknown(self._written(iri))
             if any(True for _ in self._store.match_quads(iri, None, None, ONTOLOGY)):
-                raise MergeRefused(keep.value, other.value, f"<{iri.value}> is a term of the ontology")
+                raise MergeRefused(*named, f"{self._written(iri)} is a term of the ontology")
         if keep == other:
-            raise MergeRefused(keep.value, other.value, "they are the same IRI")
+            raise MergeRefused(*named, "they are the same IRI")
         reason = self._obstacle(keep, other)
         if reason is not None:
-            raise MergeRefused(keep.value, other.value, reason)
+            raise MergeRefused(*named, reason)
 
     def _merge(
         self, keep: NamedNode, other: NamedNode, by: Reviewer, reason: str | None, *, partial: bool = False

@@ -53,6 +53,8 @@ class Cause:
     path: str | None = None
     severity: NamedNode | None = None
     message: str = ""
+    example: tuple[NamedNode, ...] = ()
+    """The item of the message."""
     items: set[NamedNode] = field(default_factory=set)
 
 
@@ -100,7 +102,7 @@ def causes(columns: ReviewColumns, items: Collection[NamedNode]) -> dict[str, Ca
         if isinstance(severity, NamedNode) and cause.severity != SH.Violation:
             cause.severity = severity
         if isinstance(message, Literal) and (not cause.message or message.value < cause.message):
-            cause.message = message.value
+            cause.message, cause.example = message.value, (item,)
         cause.items.add(item)
     return dict(sorted(found.items(), key=lambda pair: (-len(pair[1].items), pair[0])))
 

@@ -177,6 +177,8 @@ def violation_quads(item: NamedNode, violations: tuple[Violation, ...], *, first
         yield quad(node, RDF.type, SH.ValidationResult)
         yield quad(node, SH.focusNode, violation.focus)
         yield quad(node, SH.resultMessage, Literal(violation.message))
+        for language, text in violation.translations.items():
+            yield quad(node, UKG.translation, Literal(text, language=language or None))
         yield quad(node, SH.resultSeverity, violation.severity)
         yield quad(node, SH.sourceConstraintComponent, violation.component)
         if violation.shape is not None:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
+from curation.review.review_facets import Cause
 from curation.review.review_item import (
     PREFIX,
     Comment,
@@ -134,6 +135,11 @@ class ReviewQueue:
         """What texts state about a subject with this property."""
         return [quad.triple for quad in self._store.match_quads(subject, predicate, None, EXTRACTED)]
 
+    def example(self, cause: Cause) -> Violation | None:
+        """The violation whose message is the example of a cause; None where its item is gone."""
+        of_item = (one for item in self.items(cause.example) for one in item.violations)
+        return next((one for one in of_item if one.message == cause.message), None)
+
     def state(self, item: NamedNode) -> State:
         """The state of an item."""
         quads = self._store.match_quads(item, UKG.status, None, REVIEW)
@@ -228,7 +234,8 @@ class ReviewQueue:
                 yield Comment(*(self._text(node, predicate) for predicate in parts))
 
     def _violation(self, iri: NamedNode) -> Violation:
-        values = {quad.predicate: quad.object for quad in self._store.match_quads(iri, None, None, REVIEW)}
+        quads = list(self._store.match_quads(iri, None, None, REVIEW))
+        values = {quad.predicate: quad.object for quad in quads}
         message, path = values.get(SH.resultMessage), values.get(SH.resultPath)
         component, shape, severity = (
             values.get(p) for p in (SH.sourceConstraintComponent, SH.sourceShape, SH.resultSeverity)
@@ -241,6 +248,11 @@ class ReviewQueue:
             path=path.value if isinstance(path, Literal | NamedNode) else None,
             value=values.get(SH.value),
             severity=severity if isinstance(severity, NamedNode) else SH.Violation,
+            translations={
+                quad.object.language or "": quad.object.value
+                for quad in quads
+                if quad.predicate == UKG.translation and isinstance(quad.object, Literal)
+            },
         )
 
     def _decision(self, iri: NamedNode) -> Decided:

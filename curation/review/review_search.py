@@ -142,13 +142,19 @@ class ReviewSearch:
         return found
 
     def _mentioning(self, text: str, items: set[NamedNode]) -> set[NamedNode]:
-        """Those of these items with these words in a name, quote, reply, source, term or message."""
+        """Those of these items with these words in a name, quote, reply, source or term, or in a message.
+
+        A message counts in each of its languages.
+        """
         found: set[NamedNode] = set()
         for predicate in _WORDS:
             column = self._columns.of(items - found, predicate)
             found |= {item for item, value in column.items() if _mentions(value, text)}
         rows = self._columns.of_violations(items - found, SH.resultMessage)
-        return found | {item for item, (message,) in rows if message is not None and _mentions(message, text)}
+        found |= {item for item, (message,) in rows if message is not None and _mentions(message, text)}
+        translations = self._store.match_quads(None, UKG.translation, None, REVIEW)
+        of_messages = (quad.subject for quad in translations if _mentions(quad.object, text))
+        return found | {item_of(one) for one in of_messages if isinstance(one, NamedNode)} & items
 
     def _subjects(self, predicate: NamedNode, value: Term | None) -> set[NamedNode]:
         quads = self._store.match_quads(None, predicate, value, REVIEW)

@@ -127,7 +127,7 @@ class ProposalService:
         if proposal.accepted_as is None:
             raise ProposalDecided(proposal.identifier, proposal.status.value, "retry")
         result = Retried()
-        reason = f'"{proposal.words}" means <{proposal.accepted_as.value}>.'
+        reason = f'"{proposal.words}" means {self._services.schema.written(proposal.accepted_as)}.'
         for examples in self._by_document(iri, result):
             proposed: dict[NamedNode, Sequence[Statement]] = {}
             for example in examples:

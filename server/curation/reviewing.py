@@ -23,6 +23,7 @@ from server.curation.review_export import csv_of, report_of
 from server.curation.suggested_corrections import SuggestedCorrections
 from server.errors import InvalidBody, SelectionChanged
 from server.http.pages import page
+from server.http.reporting.reader_language import for_reader
 from server.http.reporting.statements import review_json, statement_json, violation_json
 from server.message import Message
 from server.runtime.context import Services
@@ -176,10 +177,14 @@ class ReviewService:
                 "component": cause.component.value if cause.component else None,
                 "path": cause.path,
                 "severity": cause.severity.value.removeprefix(SH.iri) if cause.severity else None,
-                "example": cause.message,
+                "example": self._example(cause),
             }
 
         return page("groups", tuple(found.items()), offset, limit, entry)
+
+    def _example(self, cause: Cause) -> str:
+        example = self._review.example(cause)
+        return cause.message if example is None else for_reader(example).message
 
     def selected(
         self, items: Sequence[str] | None, wanted: ReviewFilter | None, expect: int | None

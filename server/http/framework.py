@@ -14,6 +14,7 @@ from server.http.openapi import complete
 from server.http.page_parameters import known_parameters
 from server.http.readiness import Readiness
 from server.http.reporting.problems import ProblemMap
+from server.http.reporting.reader_language import ReaderLanguages
 from server.http.routes import access, api_page, health, monitoring, page
 from server.http.routes.curation import documents, gaps, ontologies, proposals, review, rules
 from server.http.routes.graph import (
@@ -80,7 +81,9 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
     problems.install(app)
     complete(app)
     rate = services.settings.requests_per_second
-    limited = RateLimit(Compression(Methods(Validators(app), app.routes)), rate, services.clients)
+    limited = RateLimit(
+        Compression(Methods(Validators(ReaderLanguages(app)), app.routes)), rate, services.clients
+    )
     # Around all that answers, so that errors carry the headers too.
     return CrossOriginHeaders(
         RefuseWhileDraining(limited, services.draining), CrossOrigin(services.settings.page_origins)

@@ -67,6 +67,7 @@ def merging(services: Services) -> Merging:
         services.writer,
         services.review,
         obstacle=lambda one, other: obstacle(services, one, other),
+        written=lambda iri: services.schema.written(iri),
     )
 
 

@@ -90,7 +90,8 @@ class Settings(BaseModel):
     message_languages: str = Field(
         "en",
         description="Languages of shapes' messages, as codes with commas between, the preferred first. Of a "
-        "shape with messages in several languages, one is reported.",
+        "shape with messages in several languages, one is reported; the `Accept-Language` of a request "
+        "goes before.",
     )
     generate_shapes: GeneratedShapes = Field(
         "contradictions",

@@ -130,7 +130,7 @@ class ResolutionAssessor:
         far = "" if found.distance_m is None else f", {found.distance_m:.0f} m apart"
         violation = Violation(
             focus=iri,
-            message=f"It may be {entry.label} <{entry.iri.value}>: the names are {found.similarity:.2f} "
+            message=f"It may be {entry.label}: the names are {found.similarity:.2f} "
             f"alike{far}. Merge the two if they are one (POST /entities/merge).",
             component=UKG.PossibleDuplicate,
             path=name.predicate.value,

@@ -17,7 +17,7 @@ from shapes.gate.judging import Found
 from shapes.paths import parse_path, text
 from shapes.terms import to_oxigraph, to_rdflib
 from shapes.time_limit import check_time
-from sparql.model.change import Violation
+from sparql.model.change import Violation, choose_text
 from sparql.model.source import Term, TripleSource
 from sparql.model.vocabulary import SH, UKG
 
@@ -104,9 +104,11 @@ class PyshaclEngine:
         path, value = first(R_SH.resultPath), first(R_SH.value)
         shape = to_oxigraph(self._shapes[name].node)
         severity = first(R_SH.resultSeverity)
+        texts = messages_by_language(parts.get(R_SH.resultMessage, ()))
         return Violation(
             focus=data.original(first(R_SH.focusNode)),
-            message=in_one_language(parts.get(R_SH.resultMessage, ()), self._languages()),
+            message=choose_text(texts, self._languages()) or texts.get(min(texts, default=""), ""),
+            translations=texts if len(texts) > 1 else {},
             component=to_oxigraph(first(R_SH.sourceConstraintComponent)),  # type: ignore[arg-type]
             shape=shape,  # type: ignore[arg-type]
             path=None if path is None else text(parse_path(self._graph, path)),
@@ -115,20 +117,12 @@ class PyshaclEngine:
         )
 
 
-def in_one_language(messages: Iterable[rdflib.Literal], languages: Sequence[str]) -> str:
-    """The messages in the first of these languages that there are any in.
-
-    A language is meant with its regions (RFC 4647, 3.3.1). If there are none: those without a language, else
-    those of the first language by name.
-    """
-    by_language: dict[str, set[str]] = {}
+def messages_by_language(messages: Iterable[rdflib.Literal]) -> dict[str, str]:
+    """The messages of each language in one text; those without a language under "", which comes first."""
+    found: dict[str, set[str]] = {}
     for message in messages:
-        by_language.setdefault((getattr(message, "language", None) or "").casefold(), set()).add(str(message))
-    for wanted in (one.casefold() for one in languages):
-        for language in sorted(by_language):
-            if language == wanted or language.startswith(wanted + "-"):
-                return " ".join(sorted(by_language[language]))
-    return " ".join(sorted(by_language[min(by_language)])) if by_language else ""
+        found.setdefault((getattr(message, "language", None) or "").casefold(), set()).add(str(message))
+    return {language: " ".join(sorted(texts)) for language, texts in sorted(found.items())}
 
 
 def _concerns_other_nodes(graph: rdflib.Graph, node: rdflib.term.Node) -> bool:
