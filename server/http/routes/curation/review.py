@@ -12,14 +12,8 @@ from starlette.responses import Response
 from curation.review.review_queue import named_item
 from curation.review.review_search import ReviewFilter
 from curation.review.reviewer import Reviewer
-from server.curation.reviewing import (
-    MOST_AT_ONCE,
-    Correction,
-    FilterJson,
-    ReviewService,
-    filter_of,
-    iri_of,
-)
+from server.curation.review_filter import FilterJson, filter_of, iri_of
+from server.curation.reviewing import MOST_AT_ONCE, Correction, ReviewService
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json
