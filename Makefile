@@ -207,7 +207,7 @@ compliance: setup
 vocabularies: setup
 	$(BIN)/pip install --quiet --no-deps --upgrade --target build/vocabularies \
 	  $$($(BIN)/python -c 'from benchmarks.vocabularies.pairs import PACKAGES; print(*PACKAGES)')
-	$(BIN)/python -m benchmarks.foreign_shapes --packages build/vocabularies
+	$(BIN)/python -m benchmarks.foreign_shapes --packages build/vocabularies --write docs/benchmarks.md
 
 # The W3C SHACL tests through the gate, beside pySHACL over the whole; and pySHACL's own tests of SHACL Advanced
 # Features, from its source distribution.

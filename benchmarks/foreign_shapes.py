@@ -1,22 +1,28 @@
 """Ontologies and shapes that others wrote: the gate beside pySHACL, and what they cost.
 
     python -m benchmarks.foreign_shapes --packages FOLDER [--changes N] [--only NAME] [--seed N]
+        [--write FILE]
 
 Each pair's ontology is committed to a store, then random changes that its shapes have much to say about. What
 the gate finds in a change must be exactly what pySHACL finds in the whole graph after it and not before it,
 by shape, focus node, path, value, component and severity. Then `urbankg check` of the pair, the start of a
-server with it, and a PUT of its shapes with one changed rule as a dry run. Ends with 1 where the two differ.
+server with it, and a PUT of its shapes with one changed rule as a dry run. Times are seconds by the clock
+and, in brackets, of the processor. The table replaces the one of FILE. Ends with 1 where the two differ.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
+import re
 import resource
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from shutil import copy
 from tempfile import TemporaryDirectory
@@ -34,11 +40,46 @@ from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
 from sparql.model.source import Overlay
 from sparql.storage.embedded_store import EmbeddedStore
+from tests.support.processes import cpu_seconds
 from tests.support.waiting import wait_until
 
 _ADDED = 25
+_COLUMNS = (
+    *("pair", "triples", "changes", "pySHACL's results", "changes that differ"),
+    *("`check`", "start", "ready to write", "dry run"),
+)
+HEAD = f"| {' | '.join(_COLUMNS)} |\n|{'---|' * len(_COLUMNS)}"
 _SH = "http://www.w3.org/ns/shacl#"
 _NAMED = f"\n<http://example.org/edit> a <{_SH}NodeShape> ; <{_SH}{{}}> {{}} ."
+
+
+@dataclass(frozen=True, order=True)
+class Cost:
+    """Seconds by the clock, and of the processor."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.wall:.1f} s ({self.cpu:.1f})"
+
+
+class Meter:
+    """The cost since it was made, of a process with its children; without one, of the children that ended."""
+
+    def __init__(self, pid: int | None = None) -> None:
+        self._pid = pid
+        self._begun, self._used = time.monotonic(), self._cpu()
+
+    def cost(self) -> Cost:
+        """The cost until now."""
+        return Cost(time.monotonic() - self._begun, self._cpu() - self._used)
+
+    def _cpu(self) -> float:
+        if self._pid is not None:
+            return cpu_seconds(self._pid)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
 
 
 @dataclass(frozen=True)
@@ -50,10 +91,10 @@ class Row:
     changes: int
     results: int
     different: tuple[str, ...]
-    check: tuple[float, float]
-    start: float
-    ready: float
-    dry_run: float
+    check: Cost
+    start: Cost
+    ready: Cost
+    dry_run: Cost
 
 
 def main() -> int:
@@ -63,8 +104,11 @@ def main() -> int:
     parser.add_argument("--changes", type=int, default=5)
     parser.add_argument("--seed", type=int, default=19)
     parser.add_argument("--only", default="", help="a part of the name of the pairs to run")
+    parser.add_argument("--write", type=Path, help="a Markdown file with such a table")
     arguments = parser.parse_args()
     rows = []
+    load = os.getloadavg()[0]
+    print(HEAD)
     for pair in pairs(arguments.packages):
         if arguments.only.lower() in pair.name.lower():
             rows.append(row(pair, arguments.changes, arguments.seed))
@@ -72,6 +116,9 @@ def main() -> int:
     for one in rows:
         for difference in one.different:
             print(f"{one.name}: {difference}")
+    if arguments.write is not None:
+        loads = sorted((load, os.getloadavg()[0]))
+        write(arguments.write, rows, f"{date.today():%m-%d}, load {loads[0]:.0f} to {loads[1]:.0f}")
     return 1 if any(one.different for one in rows) else 0
 
 
@@ -122,19 +169,17 @@ def compare(folder: Path, schema: Schema, changes: int, seed: int) -> tuple[int,
     return results, tuple(different)
 
 
-def checking(folder: Path) -> tuple[float, float]:
-    """Seconds and processor seconds of `urbankg check`."""
+def checking(folder: Path) -> Cost:
+    """The cost of `urbankg check`."""
     command = [sys.executable, "-m", "server", "check", *_folders(folder)]
-    begun, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    meter = Meter()
     subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
-    return time.monotonic() - begun, cpu
+    return meter.cost()
 
 
-def serving(folder: Path) -> tuple[float, float, float]:
-    """Seconds until the second start answers a query, until it takes a write, and of a dry run."""
-    started = ready = dry_run = 0.0
+def serving(folder: Path) -> tuple[Cost, Cost, Cost]:
+    """The cost until the second start answers a query, until it takes a write, and of a dry run."""
+    started = ready = dry_run = Cost()
     for turn in range(2):
         port = free_port()
         url = f"http://127.0.0.1:{port}"
@@ -148,36 +193,36 @@ def serving(folder: Path) -> tuple[float, float, float]:
             "--port",
             str(port),
         ]
-        begun = time.monotonic()
         with (folder / "log").open("ab") as log:
             process = subprocess.Popen([*command, *_folders(folder)], stdout=log, stderr=log)
+        meter = Meter(process.pid)
         try:
             wait_until(lambda url=url: _answers(f"{url}/sparql?query=ASK%7B%7D"))  # type: ignore[misc]
-            started = time.monotonic() - begun
+            started = meter.cost()
             wait_until(lambda url=url: _answers(f"{url}/readyz"))  # type: ignore[misc]
-            ready = time.monotonic() - begun
+            ready = meter.cost()
             if turn:
-                dry_run = _dry_run(folder, url)
+                dry_run = _dry_run(folder, url, process.pid)
         finally:
             process.terminate()
             process.wait(timeout=60)
     return started, ready, dry_run
 
 
-def _dry_run(folder: Path, url: str) -> float:
-    """The faster of two, once what the start opens in the background is there."""
+def _dry_run(folder: Path, url: str, pid: int) -> Cost:
+    """The cheaper of two, once what the start opens in the background is there."""
     time.sleep(3)
     path = max((folder / "shapes").iterdir(), key=lambda path: path.stat().st_size)
-    times = []
+    costs = []
     for predicate, value in (("nodeKind", "<http://www.w3.org/ns/shacl#IRI>"), ("minLength", "1")):
         target = "<http://www.w3.org/ns/shacl#targetClass> <http://example.org/Edited>"
         edited = path.read_bytes() + _NAMED.format(predicate, f"{value} ; {target}").encode()
-        begun = time.monotonic()
+        meter = Meter(pid)
         found = httpx.put(f"{url}/shapes/{path.name}?dry-run=true", content=edited, timeout=120)
-        times.append(time.monotonic() - begun)
+        costs.append(meter.cost())
         if found.status_code >= 500:
             raise SystemExit(found.text)
-    return min(times)
+    return min(costs, key=lambda cost: cost.cpu)
 
 
 def _folders(folder: Path) -> list[str]:
@@ -195,9 +240,19 @@ def line(row: Row) -> str:
     """The row as Markdown."""
     return (
         f"| {row.name} | {row.triples:,} | {row.changes} | {row.results} | {len(row.different)} "
-        f"| {row.check[0]:.1f} s ({row.check[1]:.1f}) | {row.start:.1f} s | {row.ready:.1f} s "
-        f"| {row.dry_run:.2f} s |"
+        f"| {row.check} | {row.start} | {row.ready} | {row.dry_run} |"
     )
+
+
+def write(file: Path, rows: Sequence[Row], when: str) -> None:
+    """Replace the table of a file, and the line before it, which says when and at which load."""
+    text = file.read_text(encoding="utf-8")
+    known = re.compile(r"Measured [^\n]*\n\n" + re.escape(HEAD) + r"(?:\n\|[^\n]*)*")
+    table = "\n".join([HEAD, *map(line, rows)])
+    text, found = known.subn(lambda _: f"Measured {when}.\n\n{table}", text)
+    if found != 1:
+        raise SystemExit(f"{file} has {found} such tables.")
+    file.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

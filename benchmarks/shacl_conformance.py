@@ -30,7 +30,7 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, Triple
 from pyshacl import validate
 from rdflib.namespace import SH
 
-from shapes.engine.data_graph import DataGraph
+from shapes.engine.reference.data_graph import DataGraph
 from shapes.errors import ShapesError
 from shapes.gate.engines import EngineName
 from shapes.gate.gate import ShapesGate

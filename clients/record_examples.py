@@ -3,8 +3,8 @@
 The server at the address must hold a copy of the demo (`urbankg demo`), which this program changes, and use
 copies of the ontology and the shapes (`--ontology`, `--shapes`). Two parts need servers of their own:
 `missing` one with a model and an encyclopedia that know a Rope Museum (`tests/server/gaps/test_loop.py`),
-`holding` one as in `tests/server/intake/test_held_judge.py`. Requests are kept as they were sent, answers
-with long texts and lists cut. Examples that are not recorded this time stay.
+`holding` one as in `tests/server/intake/held/test_held_judge.py`. Requests are kept as they were sent,
+answers with long texts and lists cut. Examples that are not recorded this time stay.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from curation.decisions import Reviewer, agent_quads
 from curation.proposals import Proposals
-from curation.review import ReviewQueue
-from curation.review_item import ReviewItem, State
+from curation.review.review_item import ReviewItem, State
+from curation.review.review_queue import ReviewQueue
+from curation.review.reviewer import Reviewer, agent_quads
 from curation.withdrawal import Withdrawal, Withdrawals
 from shapes.errors import DocumentRemoved, DocumentUnknown
 from sparql.model.change import Change, Verdict

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from curation.review_item import Decided, RunOrigin, item_iri
+from curation.review.review_item import Decided, RunOrigin, item_iri
 from ontology.labels import singular
 from ontology.labels import words as words_of
 from sparql.model.source import Term

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from curation.decisions import Reviewer, agent_quads
 from curation.proposal import (
     PREFIX,
     Example,
@@ -26,7 +25,8 @@ from curation.proposal import (
     proposal_quads,
     quad,
 )
-from curation.review_item import Decided, RunOrigin
+from curation.review.review_item import Decided, RunOrigin
+from curation.review.reviewer import Reviewer, agent_quads
 from ontology import Schema
 from ontology.labels import normalize
 from shapes.errors import ProposalDecided, ProposalUnknown, ReasonNeeded, TermNotDeclared
@@ -182,7 +182,7 @@ class Proposals:
         found = self._in(proposal, (ProposalStatus.OPEN,), "accept")
         declared = schema.classes if found.kind is TermKind.CLASS else schema.properties
         if term not in declared:
-            raise TermNotDeclared(term.value, found.kind.value)
+            raise TermNotDeclared(schema.written(term), found.kind.value)
         self._writer.write_system(*self.accepting(found, term, by, reason))
 
     def accepting(

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
 
-from curation.review import ReviewQueue
-from curation.review_item import ReviewItem, RunOrigin, State
+from curation.review.review_item import ReviewItem, RunOrigin, State
+from curation.review.review_queue import ReviewQueue
 from sparql.model.change import Change, Delta, Origin, Rejection, Selection, Statement
 from sparql.model.source import Overlay, Term
 from sparql.model.support import quad_of
@@ -54,7 +54,7 @@ class Withdrawal:
     def change(self) -> Change:
         """The change of the graph, without records; it has been judged."""
         return Change(
-            additions=tuple(Statement(item.triple, item.support.confidence) for item in self.revived),
+            additions=tuple(item.statement for item in self.revived),
             withdrawals=self.triples | {rejection.statement.triple for rejection, _ in self.fallen},
             origin=Origin.EXTRACTED,
             partial=True,
@@ -177,7 +177,7 @@ class Withdrawals:
         out, come = frozenset(removed), frozenset[Triple]()
         revived: list[ReviewItem] = []
         for batch in batches.values():
-            statements = {item.triple: Statement(item.triple, item.support.confidence) for item in batch}
+            statements = {item.triple: item.statement for item in batch}
             fresh = tuple(s for t, s in statements.items() if t not in come and t not in out)
             accepted = self._judge(fresh, out, come).accepted
             taken = {statement.triple for statement in accepted}

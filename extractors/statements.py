@@ -14,6 +14,7 @@ from pyoxigraph import Literal, NamedNode
 
 from extractors.candidates import (
     IMPLIED_KIND,
+    LOW_CONFIDENCE,
     NOT_IN_TEXT,
     NOTHING_STANDS,
     RDF_TYPE,
@@ -21,6 +22,7 @@ from extractors.candidates import (
     RIVAL,
     UNKNOWN_TERM,
     UNREADABLE_VALUE,
+    UNWORDED,
     VALUE_FOR_ENTITY,
     Candidate,
     Entity,
@@ -31,10 +33,11 @@ from extractors.checks.calibration import Calibration
 from extractors.checks.competing_claims import Claim, overruled
 from extractors.checks.implied_kinds import Implied, Link, implied_kinds, misfits
 from extractors.checks.plausibility_checks import PlausibilityChecks
+from extractors.english.people import may_be_person
 from extractors.english.stated_units import unit_of_property
 from extractors.english.unreadable import Unreadable
 from extractors.english.values import datatype_of, looks_like_value, read_value
-from extractors.english.wording.kinds import suggested_kind
+from extractors.english.wording.kinds import kind_of_name, suggested_kind
 from extractors.english.wording.look import Wording
 from extractors.grounding.entities import Mentioned, Name, Names, alias_properties, name_key, short_forms
 from extractors.grounding.interpretation import (
@@ -186,15 +189,41 @@ class StatementBuilder:
             and (term := sources[key].relation) is not None
         ]
         hints = {
-            name.iri: kind.iri
+            name.iri: kind
             for name, _ in names
-            if name.new and (kind := suggested_kind(name.label, self._schema)) is not None
+            if name.new and (kind := self._hint(name, candidates)) is not None
         }
-        found = implied_kinds(links, known, self._linker, hints)
+        found = implied_kinds(links, known, self._linker, hints, self._persons(name for name, _ in names))
         for name, spans in names:
             if name.iri in found and name.new and spans and not name.problems:
                 candidate = self._implied_kind(name, min(spans), found[name.iri])
-                candidates.setdefault((name.iri, RDF_TYPE, found[name.iri].kind), candidate)
+                key = (name.iri, RDF_TYPE, found[name.iri].kind)
+                guessed = candidates.get(key)
+                if guessed is None or all(one.rule in (UNWORDED, LOW_CONFIDENCE) for one in guessed.problems):
+                    candidates[key] = candidate  # a reader's guess that a relation agrees with
+
+    def _persons(self, names: Iterable[Name]) -> Mapping[NamedNode, NamedNode]:
+        """The new names that are made as those of persons are, and say no class."""
+        person = self._schema.find_class("person")
+        if person is None:
+            return {}
+        return {
+            name.iri: person.iri
+            for name in names
+            if name.new and may_be_person(name.label) and kind_of_name(name.label, self._schema) is None
+        }
+
+    def _hint(self, name: Name, candidates: Mapping[_Key, Candidate]) -> NamedNode | None:
+        """The class that a name suggests, else the one that a reader says and the text does not."""
+        suggested = suggested_kind(name.label, self._schema)
+        if suggested is not None:
+            return suggested.iri
+        said = [
+            key[2]
+            for key, one in candidates.items()
+            if key[0] == name.iri and key[1] == RDF_TYPE and {p.rule for p in one.problems} == {UNWORDED}
+        ]
+        return next((kind for kind in said if isinstance(kind, NamedNode)), None)
 
     def _implied_kind(self, name: Name, mention: Span, implied: Implied) -> Candidate:
         kind, relation = self._checks.class_labels([implied.kind]), implied.link.property.label

@@ -109,11 +109,11 @@ class ProposalDecided(ShapesError):
 
 
 class TermNotDeclared(ShapesError):
-    """A proposal accepted as a term that the ontology does not have, or that is of the other kind."""
+    """A proposal accepted as a term (as written in Turtle) that the ontology does not have as this kind."""
 
     def __init__(self, iri: str, kind: str) -> None:
         super().__init__(
-            f"The ontology declares no {kind} <{iri}>. Add it to a file of the ontology first (GET "
+            f"The ontology declares no {kind} {iri}. Add it to a file of the ontology first (GET "
             "/proposals/export gives a fragment), or give the IRI of one that it has."
         )
 
@@ -143,18 +143,18 @@ class DocumentRemoved(ShapesError):
 
 
 class EntityUnknown(ShapesError):
-    """An IRI that the graph does not describe."""
+    """An IRI that the graph does not describe, as written in Turtle."""
 
     def __init__(self, iri: str) -> None:
-        super().__init__(f"The graph has no statements about <{iri}>. Look the entity up by its label first.")
+        super().__init__(f"The graph has no statements about {iri}. Look the entity up by its label first.")
 
 
 class MergeRefused(ShapesError):
-    """Two entities that cannot be one."""
+    """Two entities that cannot be one, as written in Turtle."""
 
     def __init__(self, keep: str, other: str, reason: str) -> None:
         super().__init__(
-            f"<{keep}> and <{other}> are not merged: {reason}. Correct the graph first if that is wrong."
+            f"{keep} and {other} are not merged: {reason}. Correct the graph first if that is wrong."
         )
 
 

@@ -37,6 +37,7 @@ ELSEWHERE = {
 OF_ANOTHER_MACHINE = ("useradd", "python3 -m venv /opt", "cp deploy/", "systemctl", "docker")
 """Commands that change a machine or need a container engine: `.ci/image` follows what they start."""
 COMMAND = re.compile(r"`urbankg ([^`]+)`")
+OWN_ONTOLOGY = re.compile(r"^urbankg serve --data city (--ontology) (\w+) (--shapes) (\w+)", re.MULTILINE)
 SAID = {"start.md": "Ashby Library", "README.md": "museums"}
 """What the output of a page's blocks holds."""
 BOWNE, CLOCKS, TOWER = ("https://example.org/" + name for name in ("bowne-hall", "clock-museum", "tower"))
@@ -97,10 +98,13 @@ def test_the_shell_blocks_of_a_page_run(
                 continue
             if url is None and ":8000" in text:
                 data = folder / "city"
-                if not data.exists():
+                own = OWN_ONTOLOGY.search(block.text)
+                if own is None and not data.exists():
                     shutil.copytree(sample, data)
-                url = stack.enter_context(RunningServer(data, model_url=model)).url
-                _state_what_the_pages_speak_of(url)
+                flags = () if own is None else (own[1], str(folder / own[2]), own[3], str(folder / own[4]))
+                url = stack.enter_context(RunningServer(data, *flags, model_url=model)).url
+                if own is None:
+                    _state_what_the_pages_speak_of(url)
             done = _run(text, folder, programs, url, model)
             assert done.returncode == 0, f"{block}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
             assert SAID.get(page.name, "") in done.stdout

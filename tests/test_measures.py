@@ -9,11 +9,16 @@ from pathlib import Path
 
 from tests.test_architecture import MAY_IMPORT, ROOT, imported_names, module_graph, modules
 
-MODULES_PER_FOLDER = 19
-LINES_PER_FILE = 500
+MODULES_PER_FOLDER = 16
+LINES_PER_FILE = 400
 LONG_FILES = {
+    "extractors/english/wording/look.py": "to be cut: rules still move between it and its neighbors",
+    "extractors/english/wording/subjects.py": "to be cut: rules still move between it and its neighbors",
+    "extractors/statements.py": "to be cut: rules still move between it and its neighbors",
     "geo/kernel/border_kernel.py": "numba inlines within one file",
-    "curation/decisions.py": "each kind of decision beside its undoing",
+    "server/runtime/settings.py": "one table of settings, which the documents are made of",
+    "sparql/ask/compile/patterns.py": "sets and quantities that compile into each other",
+    "sparql/ask/plan/nodes.py": "all kinds of nodes of one tree",
 }
 FOLDERS_THAT_IMPORT_EACH_OTHER = {
     "geo": 2,

@@ -52,18 +52,20 @@ def implied_kinds(
     known: Mapping[NamedNode, frozenset[NamedNode]],
     linker: Linker,
     hints: Mapping[NamedNode, NamedNode] | None = None,
+    guesses: Mapping[NamedNode, NamedNode] | None = None,
 ) -> Mapping[NamedNode, Implied]:
     """The kinds of entities that `known` has no classes of, where what is said of them leaves one only.
 
     Where several statements say something of a name, the most specific of their classes is taken, and none
     where any of them excludes it. Where they leave several, the ontology may say which is usual.
     `hints` are the classes that names themselves suggest: one decides where a statement leaves several
-    classes, and a class that is disjoint with it is not taken.
+    classes, and a class that is disjoint with it is not taken. `guesses` are weaker: one is taken where all
+    else leaves several classes open and each statement allows it.
     """
-    hints = hints or {}
+    hints, guesses = hints or {}, guesses or {}
     sound = [link for link in links if not misfits(link, known, linker)]
     while True:
-        found = _implied(sound, known, linker, hints)
+        found = _implied(sound, known, linker, hints, guesses)
         classes = {**{node: frozenset({one.kind}) for node, one in found.items()}, **known}
         standing = [link for link in sound if all(classes.get(node) for node, _ in link.ends())]
         if len(standing) == len(sound):
@@ -84,6 +86,7 @@ def _implied(
     known: Mapping[NamedNode, frozenset[NamedNode]],
     linker: Linker,
     hints: Mapping[NamedNode, NamedNode],
+    guesses: Mapping[NamedNode, NamedNode],
 ) -> Mapping[NamedNode, Implied]:
     wanted: dict[NamedNode, list[tuple[frozenset[NamedNode], Link]]] = {}
     for link in links:
@@ -104,6 +107,9 @@ def _implied(
         ]
         if not fitting:
             fitting = _usual(node, demands, hint, linker)
+        if not fitting and hint is None and (guess := guesses.get(node)) is not None:
+            allowed = all(linker.fit((guess,), classes) is Fit.INSTANCE for classes, _ in demands)
+            fitting = [(guess, link) for _, link in demands if allowed]
         if fitting:
             kind, _ = fitting[0]
             surest = max((link for one, link in fitting if one == kind), key=lambda link: link.score or 0.0)

@@ -5,6 +5,6 @@ May import `geo`, `ontology`, `extractors.text`, `extractors.reservations` and `
 
 from __future__ import annotations
 
-from extractors.english.judging import English
+from extractors.english.clauses.judging import English
 
 __all__ = ["English"]

@@ -1,4 +1,4 @@
-"""Tells persons and organizations by their names alone: a given name first, or a word such as "Ltd" last.
+"""Separates persons from organizations by name alone: a given name first, or a word such as "Ltd" last.
 
 A relation that leads to a person or an organization leaves the kind of its end open, and a name without a
 kind is not accepted. Names that say neither stay open.
@@ -12,7 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["OPENING_PERSONS", "TITLES", "is_given_name", "looks_like_organization", "looks_like_person"]
+__all__ = [
+    "OPENING_PERSONS",
+    "TITLES",
+    "is_given_name",
+    "looks_like_organization",
+    "looks_like_person",
+    "may_be_person",
+]
 
 TITLES: Final = frozenset(
     """sir dame lord lady king queen prince princess duke duchess earl count emperor empress pope saint st
@@ -63,8 +70,21 @@ def looks_like_person(name: str) -> bool:
 
 def looks_like_organization(name: str) -> bool:
     """Tell a name whose last word says that it is a group of people: "Oak Trust", "Stone & Co."."""
-    last = name.split()[-1].casefold().strip(".,()")
-    return len(name.split()) > 1 and (last in _ENDINGS or " & " in name)
+    found = [word.casefold().strip(".,()") for word in name.split()]
+    head = next((found[at - 1] for at, word in enumerate(found) if at and word in ("of", "for")), found[-1])
+    return len(found) > 1 and (bool({head, found[-1]} & _ENDINGS) or " & " in name)
+
+
+def may_be_person(name: str) -> bool:
+    """Tell a name that is made as a person's is: two or three words of letters, all with a capital.
+
+    It says little alone: "Central Market" is made so too.
+    """
+    found = name.split()
+    small = [word for word in found[1:-1] if word in _PARTICLES]
+    letters = all(word.replace("-", "").replace("'", "").replace("’", "").isalpha() for word in found)
+    large = all(word[0].isupper() and not word.isupper() for word in found if word not in small)
+    return 2 <= len(found) - len(small) <= 3 and letters and large and not looks_like_organization(name)
 
 
 def _folded(word: str) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from extractors.prompting.reply import ReplyTriple
 from extractors.readers.reading import Reader, Reading
-from extractors.readers.staged import merged
+from extractors.readers.staged.staged_reader import merged
 from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 

@@ -12,7 +12,7 @@ from extractors.readers.form import FormReader
 from extractors.readers.reading import Reader
 from extractors.readers.sampling import SampledModel
 from extractors.readers.single_turn import SingleTurn
-from extractors.readers.staged import StagedReader
+from extractors.readers.staged.staged_reader import StagedReader
 from extractors.settings import ExtractionSettings
 
 __all__ = ["open_reader"]

@@ -127,7 +127,7 @@ def _ends_sentence(before: str, mark: str, following: str) -> bool:
     last = _LAST_WORD.search(before)
     if last is None:
         return True
-    word = last.group()
+    word = re.split(r"[-–—/]", last.group())[-1] or last.group()
     opens = following.casefold() in _OPENER
     if word.casefold().replace(".", "") in _ABBREVIATION:
         return opens

@@ -15,6 +15,7 @@ from ontology import vocabulary as v
 from ontology.checks.findings import Finding, Level, Rule
 from ontology.checks.lint_context import LintContext
 from ontology.graph import Graph, Node
+from ontology.schema import Schema
 
 __all__ = ["KNOWN_TERMS", "axioms", "effect"]
 
@@ -115,14 +116,18 @@ class _Gap:
     rule: Rule
     said: str
     test: Callable[[_Use], bool] = lambda _: True
+    profile: str = ""
+    """The rules of OWL 2 RL (OWL 2 Profiles, 4.3) that are not followed for it."""
 
 
 _GAPS = {
-    "hasKey": _Gap(NOT_INFERRED, "that two things are the same"),
+    "hasKey": _Gap(NOT_INFERRED, "that two things are the same", profile="prp-key"),
     "hasSelf": _Gap(NOT_INFERRED, "that something is related to itself"),
-    "intersectionOf": _Gap(NOT_INFERRED, "types from several types"),
-    "unionOf": _Gap(NOT_INFERRED, "the type of the whole from the type of a member", _in_class_axiom),
-    "oneOf": _Gap(NOT_INFERRED, "the type of the things that are listed", _in_class_axiom),
+    "intersectionOf": _Gap(NOT_INFERRED, "types from several types", profile="cls-int1, cls-int2, scm-int"),
+    "unionOf": _Gap(
+        NOT_INFERRED, "the type of the whole from the type of a member", _in_class_axiom, "cls-uni, scm-uni"
+    ),
+    "oneOf": _Gap(NOT_INFERRED, "the type of the things that are listed", _in_class_axiom, "cls-oo"),
     "disjointUnionOf": _Gap(NOT_INFERRED, "the type of the whole from the type of a part"),
     "someValuesFrom": _Gap(NOT_INFERRED, "that there is such a value, which has no name", _only_above),
     "inverseOf": _Gap(
@@ -133,15 +138,24 @@ _GAPS = {
     "ReflexiveProperty": _Gap(NOT_INFERRED, "that each thing is related to itself"),
     "topObjectProperty": _Gap(NOT_INFERRED, "that each thing is related to each"),
     "topDataProperty": _Gap(NOT_INFERRED, "that each thing has each value"),
-    "differentFrom": _Gap(NOT_JUDGED, "that two things are not the same"),
-    "AllDifferent": _Gap(NOT_JUDGED, "that things are not the same"),
-    "complementOf": _Gap(NOT_JUDGED, "that nothing is an instance of a class and of its complement"),
+    "differentFrom": _Gap(NOT_JUDGED, "that two things are not the same", profile="eq-diff1"),
+    "AllDifferent": _Gap(NOT_JUDGED, "that things are not the same", profile="eq-diff2, eq-diff3"),
+    "complementOf": _Gap(
+        NOT_JUDGED, "that nothing is an instance of a class and of its complement", profile="cls-com"
+    ),
     "datatypeComplementOf": _Gap(NOT_JUDGED, "which values are not of a datatype"),
-    "NegativePropertyAssertion": _Gap(NOT_JUDGED, "that a statement does not hold"),
+    "NegativePropertyAssertion": _Gap(
+        NOT_JUDGED, "that a statement does not hold", profile="prp-npa1, prp-npa2"
+    ),
     "bottomObjectProperty": _Gap(NOT_JUDGED, "that a property relates nothing"),
     "bottomDataProperty": _Gap(NOT_JUDGED, "that a property has no value"),
-    "Nothing": _Gap(NOT_JUDGED, "that a class has no instance"),
-    "onClass": _Gap(NOT_JUDGED, "how many values of one class there may be", _names_a_class),
+    "Nothing": _Gap(NOT_JUDGED, "that a class has no instance", profile="cls-nothing2"),
+    "onClass": _Gap(
+        NOT_JUDGED,
+        "how many values of one class there may be",
+        _names_a_class,
+        profile="cls-maxqc1, cls-maxqc3",
+    ),
     "onDataRange": _Gap(NOT_JUDGED, "how many values of one datatype there may be", _names_a_class),
     "onProperties": _Gap(NOT_JUDGED, "what the values of several properties are together"),
     "DataRange": _Gap(NOT_JUDGED, "which values are of a datatype (OWL 2 has rdfs:Datatype)"),
@@ -177,22 +191,28 @@ def axioms(context: LintContext) -> Iterator[Finding]:
         term = NamedNode(v.OWL + name)
         found = [pair for pair in uses.get(term, ()) if gap.test(_Use(expressions, *pair))]
         if found:
-            yield _finding(context, gap.rule, term, found, gap.said)
+            yield _finding(context, gap.rule, term, found, gap.said, gap.profile)
     for term, pairs in _facets(context.graph).items():
         yield _finding(context, NOT_JUDGED, term, pairs, "which values are of a datatype")
     for term, subject in unknown.items():
         at = subject if isinstance(subject, NamedNode) else term
         file, line = context.places.of(at.value)
-        message = f"is in a namespace of OWL, RDF or RDFS, which do not define it ({_at(at, term)})."
+        used = _at(context.schema, at, term)
+        message = f"is in a namespace of OWL, RDF or RDFS, which do not define it ({used})."
         yield Finding(UNKNOWN, message, "Correct its spelling: it has no effect.", term.value, file, line)
 
 
-def _at(at: NamedNode, term: NamedNode) -> str:
-    return "used without a name" if at == term else f"used by <{at.value}>"
+def _at(schema: Schema, at: NamedNode, term: NamedNode) -> str:
+    return "used without a name" if at == term else f"used by {schema.written(at)}"
 
 
 def _finding(
-    context: LintContext, rule: Rule, term: NamedNode, found: list[tuple[Node, Node]], said: str
+    context: LintContext,
+    rule: Rule,
+    term: NamedNode,
+    found: list[tuple[Node, Node]],
+    said: str,
+    profile: str = "",
 ) -> Finding:
     count = "once" if len(found) == 1 else f"{len(found)} times"
     if rule == NOT_INFERRED:
@@ -201,6 +221,8 @@ def _finding(
     else:
         message = f"is used {count}, to say {said}; no shape is made from it."
         fix = "Write a shape by hand where there is none, so that data cannot contradict it."
+    if profile:
+        message = f"{message[:-1]} (OWL 2 RL: {profile})."
     named = (subject for subject, _ in found if isinstance(subject, NamedNode))
     file, line = context.places.of(next(named, term).value)
     return Finding(rule, message, fix, term.value, file, line)

@@ -11,6 +11,7 @@ from pyoxigraph import NamedNode
 from ontology import vocabulary as v
 from ontology.checks.findings import Finding, Level, Rule
 from ontology.checks.lint_context import LintContext, Term, is_standard
+from ontology.graph import Node
 from ontology.terms import OntologyClass
 
 __all__ = ["documentation"]
@@ -153,7 +154,7 @@ def _individuals(context: LintContext) -> Iterator[Finding]:
         (NO_SCHEME, loose, "no skos:inScheme", "Add a skos:ConceptScheme, and skos:inScheme to each."),
     ):
         for kind, nodes in groups.items():
-            more = f"and {len(nodes) - 1} more of <{kind.value}> have" if len(nodes) > 1 else "has"
+            more = f"and {len(nodes) - 1} more of {schema.written(kind)} have" if len(nodes) > 1 else "has"
             yield context.places.finding(rule, nodes[0], f"{more} {words}.", fix)
 
 
@@ -175,7 +176,7 @@ def _synonyms(context: LintContext) -> Iterator[Finding]:
     for (_, (word, _)), terms in named.items():
         holders = [term for term in terms if term.label.casefold() != word]
         if len(terms) > 1 and holders:
-            others = ", ".join(f"<{term.iri.value}>" for term in terms if term is not holders[-1])
+            others = ", ".join(context.schema.written(term.iri) for term in terms if term is not holders[-1])
             yield context.places.finding(
                 SHARED_SYNONYM,
                 holders[-1].iri,
@@ -231,7 +232,7 @@ def _alignments(context: LintContext) -> Iterator[Finding]:
             yield find(
                 ALIGNED_TWICE,
                 term.iri,
-                f"is aligned with {twice} by an axiom and by a SKOS match.",
+                f"is aligned with {_written(context, twice)} by an axiom and by a SKOS match.",
                 "Keep the strongest of the two that holds.",
             )
     for shared, terms in equivalents.items():
@@ -239,10 +240,15 @@ def _alignments(context: LintContext) -> Iterator[Finding]:
             yield find(
                 SHARED_EQUIVALENCE,
                 own_term,
-                f"is equivalent to <{shared.value}>, as <{terms[0].value}> is, so both mean the same.",
+                f"is equivalent to {_written(context, shared)}, as {_written(context, terms[0])} is, so both "
+                "mean the same.",
                 "State rdfs:subClassOf where only one of them has all its members.",
             )
 
 
 def _namespace(iri: NamedNode) -> str:
     return re.split(r"[^/#]*$", iri.value, maxsplit=1)[0]
+
+
+def _written(context: LintContext, node: Node) -> str:
+    return context.schema.written(node) if isinstance(node, NamedNode) else str(node)

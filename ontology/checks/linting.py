@@ -106,7 +106,7 @@ class _Linter:
                 yield find(
                     DUPLICATE_LABEL,
                     term.iri,
-                    f'has the label "{term.label}", as <{terms[0].iri.value}> has.',
+                    f'has the label "{term.label}", as {self._schema.written(terms[0].iri)} has.',
                     "Give one of them another label, or merge the two terms.",
                 )
 
@@ -174,7 +174,7 @@ class _Linter:
                     ):
                         continue
                     reported.add(value)
-                    by = f"<{subject.value}>" if isinstance(subject, NamedNode) else "an expression"
+                    by = self._schema.written(subject) if isinstance(subject, NamedNode) else "an expression"
                     yield self._places.finding(
                         UNDECLARED_TERM,
                         value,
@@ -189,7 +189,7 @@ class _Linter:
                 if isinstance(low, NamedNode) and isinstance(high, NamedNode):
                     up[low].add(high)
             for members in _circles(up):
-                names = ", ".join(f"<{iri.value}>" for iri in members)
+                names = ", ".join(map(self._schema.written, members))
                 yield self._places.finding(
                     CYCLE,
                     members[0],

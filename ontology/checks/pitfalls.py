@@ -79,6 +79,7 @@ def _ends(context: LintContext, term: OntologyProperty) -> Iterator[Finding]:
             both + "or name another property with owl:inverseOf.",
         )
     for other in _inverses(context, term):
+        inverse = context.schema.written(other.iri)
         for here, there, words in (
             (term.domains, other.ranges, ("domain", "range")),
             (term.ranges, other.domains, ("range", "domain")),
@@ -87,7 +88,7 @@ def _ends(context: LintContext, term: OntologyProperty) -> Iterator[Finding]:
                 yield find(
                     INVERSE_ENDS,
                     term.iri,
-                    f"has another {words[0]} than its inverse <{other.iri.value}> has as {words[1]}.",
+                    f"has another {words[0]} than its inverse {inverse} has as {words[1]}.",
                     "Make them the same, or remove owl:inverseOf.",
                 )
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from curation.exceptions import Exceptions
-from curation.review_item import Decided
+from curation.review.exceptions import Exceptions
+from curation.review.review_item import Decided
 from server.cli.invocation import finish, on_either, on_folder, settings_of, text_or_file
 from server.cli.options import AsJson, Config, Data, ModelUrl, ShapesFolder
 from server.cli.output import print_json, print_table, stderr

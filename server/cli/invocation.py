@@ -114,7 +114,7 @@ def on_folder(
     async def run() -> int:
         services = build(settings)
         # Held batches are judged by a server, or by `urbankg held judge`.
-        services.judges_held = False
+        services.serves = False
         async with opening(services):
             return await work(services)
 

@@ -12,9 +12,9 @@ from itertools import chain
 
 from pyoxigraph import Literal, NamedNode
 
-from curation.review import ReviewQueue
-from curation.review_item import State
-from curation.review_search import ReviewFilter
+from curation.review.review_item import State
+from curation.review.review_queue import ReviewQueue
+from curation.review.review_search import ReviewFilter
 from server.errors import UnknownValues
 from server.runtime.context import Services
 from sparql.model.source import Term

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from pyoxigraph import NamedNode, Triple
 
-from curation.review_item import ReviewItem
+from curation.review.review_item import ReviewItem
 from extractors.text.chunking import Span, sentences
 from ontology.labels import local_name, readable
+from server.http.reporting.reader_language import for_reader
 from server.http.reporting.statements import review_json
 from server.runtime.context import Services
 from sparql.model.source import Term
@@ -67,7 +68,7 @@ class ItemReading:
 def _iris(item: ReviewItem) -> Iterator[NamedNode]:
     triple = item.triple
     yield from _named(triple.subject, triple.predicate, triple.object)
-    for violation in item.violations:
+    for violation in map(for_reader, item.violations):
         yield from _named(violation.focus, violation.shape, violation.component, violation.value)
         for text in _NAMED.findall(f"{violation.message} {violation.path or ''}"):
             try:

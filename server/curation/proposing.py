@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from curation.decisions import Reviewer
 from curation.proposal import Example, ProposalStatus, TermKind, TermProposal, Use
 from curation.proposals import ProposalFilter, Proposals
-from curation.review_item import PREFIX as ITEM_PREFIX
-from curation.review_item import ReviewItem, State
+from curation.review.review_item import PREFIX as ITEM_PREFIX
+from curation.review.review_item import ReviewItem, State
+from curation.review.reviewer import Reviewer
 from ontology import Schema
 from ontology.labels import local_name
 from ontology.terms import PropertyKind
@@ -127,7 +127,7 @@ class ProposalService:
         if proposal.accepted_as is None:
             raise ProposalDecided(proposal.identifier, proposal.status.value, "retry")
         result = Retried()
-        reason = f'"{proposal.words}" means <{proposal.accepted_as.value}>.'
+        reason = f'"{proposal.words}" means {self._services.schema.written(proposal.accepted_as)}.'
         for examples in self._by_document(iri, result):
             proposed: dict[NamedNode, Sequence[Statement]] = {}
             for example in examples:
@@ -138,7 +138,7 @@ class ProposalService:
                 if meant is None:
                     result.unread.append(item.iri)
                     continue
-                proposed[item.iri] = (Statement(meant, item.support.confidence),)
+                proposed[item.iri] = (item.stating(meant),)
                 for other in self._beside(item):
                     proposed.setdefault(other.iri, (Statement(other.triple, other.support.confidence),))
             if proposed:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
 
-from curation.review_item import ReviewItem
+from curation.review.review_item import ReviewItem
+from server.http.reporting.reader_language import for_reader
 from shapes.report import PREFIXES, result_triples
 from sparql.model.change import Violation
 from sparql.model.source import Term
@@ -25,7 +26,9 @@ def csv_of(items: Iterable[ReviewItem]) -> str:
     rows = csv.DictWriter(file, _COLUMNS, lineterminator="\r\n")
     rows.writeheader()
     for item in items:
-        rows.writerows(_row(item, violation) for violation in item.violations or (None,))
+        rows.writerows(_row(item, violation) for violation in map(for_reader, item.violations))
+        if not item.violations:
+            rows.writerow(_row(item, None))
     return file.getvalue()
 
 
@@ -78,7 +81,7 @@ def _results(report: BlankNode, items: Iterable[ReviewItem]) -> Iterator[Triple]
         for number, violation in enumerate(item.violations):
             result = NamedNode(f"{item.iri.value}/{number}")
             yield Triple(report, SH.result, result)
-            yield from result_triples(result, violation)
+            yield from result_triples(result, for_reader(violation))
             yield Triple(result, UKG.reviewItem, item.iri)
 
 

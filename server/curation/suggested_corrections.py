@@ -9,13 +9,12 @@ from typing import Any, Final
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from curation.decisions import Reviewer
-from curation.review_item import ReviewItem, State
+from curation.review.review_item import ReviewItem, State
+from curation.review.reviewer import Reviewer
 from ontology.terms import PropertyKind
 from server.curation.item_reading import ItemReading
 from server.http.reporting.statements import statement_json
 from server.runtime.context import Services
-from sparql.model.change import Statement
 from sparql.model.vocabulary import RDF
 
 _MOST_TRIED: Final = 10
@@ -36,11 +35,11 @@ class SuggestedCorrections:
         """What could be accepted in an item's place: the statement, its `labels`, and what it `changes`."""
         if item.state is not State.OPEN or item.accepted:
             return []
-        trial = self._services.decisions.trial()
+        tried = self._services.decisions.as_dry_run()
         found = []
         for change, triple in islice(self._candidates(item), _MOST_TRIED):
-            statement = Statement(triple, item.support.confidence)
-            outcome = trial.accept([item.iri], _NOBODY, statements=[statement])
+            statement = item.stating(triple)
+            outcome = tried.accept([item.iri], _NOBODY, statements=[statement])
             if outcome.refused or outcome.fallen or not outcome.added:
                 continue
             terms = (triple.subject, triple.predicate, triple.object)

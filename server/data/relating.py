@@ -28,11 +28,11 @@ from server.cli.running_server import running_server
 from server.data.features.parquet import GeoParquetFile
 from server.data.features.records import refused
 from server.errors import ServerError
-from server.jobs.dask_cluster import dask_client
+from server.jobs.cluster.dask_cluster import dask_client
 from server.runtime.settings import Settings
 from sparql.model.errors import TileLost
+from sparql.model.geometry.tolerances import Tolerances
 from sparql.model.store_errors import StoreUnreadable
-from sparql.model.tolerances import Tolerances
 from sparql.spatial.bulk_relations import commit_run, open_run, relation_triples
 from sparql.spatial.tiled_run import TiledRun
 from sparql.storage.embedded_store import EmbeddedStore

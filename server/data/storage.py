@@ -20,8 +20,8 @@ from server.data.loading import LoadResult, describe, load_features, load_file, 
 from server.data.rdf_files import LoadError, OnBytes, RdfFile, RdfLines
 from server.data.sample.city import sample_city
 from server.runtime.context import Services
-from server.runtime.metrics import folder_bytes
 from server.runtime.stores import is_remote
+from server.runtime.telemetry.metrics import folder_bytes
 from sparql.model.change import Rejection, Violation
 from sparql.model.errors import GraphUnknown, QueryFailed
 from sparql.model.triple_store import TripleStore

@@ -27,7 +27,7 @@ from server.http.reporting.problems import ProblemMap
 from server.http.routes.graph.sparql import Endpoint
 from server.rules.following import following
 from server.runtime.background import beside
-from server.runtime.request_logging import RequestLogging
+from server.runtime.telemetry.request_logging import RequestLogging
 from sparql.model.errors import SparqlError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def create_app(services: Services) -> ASGIApp:
         from server.http.framework import framework_app
 
         if running is not None:
-            # Jobs come in by these routes alone: what is begun here precedes the first of them.
+            # Jobs arrive by these routes alone: what is begun here precedes the first of them.
             working = stack.enter_async_context(services.job_worker.working(services.opened))
             asyncio.run_coroutine_threadsafe(working, running).result()
         return framework_app(services, problems, readiness)

@@ -14,10 +14,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.http.compression import Compression
+from server.http.bodies.compression import Compression
 from server.http.reporting.problems import ProblemMap
+from server.http.reporting.reader_language import reading
 from server.http.routes.graph.sparql import Endpoint
-from server.runtime.request_logging import Draining
+from server.runtime.telemetry.request_logging import Draining
 
 
 class Direct:
@@ -54,8 +55,10 @@ class Direct:
             return
         scope["route"] = self._routes[scope["path"]]
         request = Request(scope, receive)
-        response, unexpected = await self._problems.settle(answer(request), scope["path"])
+        with reading(scope) as reader:
+            response, unexpected = await self._problems.settle(answer(request), scope["path"])
         response.headers["vary"] = _vary(response.headers.get("vary"))
+        reader.mark(response.headers)
         served: ASGIApp = Compression(response) if b"accept-encoding" in names else response
         await served(scope, receive, send)
         if unexpected is not None:

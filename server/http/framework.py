@@ -7,13 +7,14 @@ from starlette.types import ASGIApp
 
 from server.http.access.cors import CrossOrigin, CrossOriginHeaders
 from server.http.access.limits import RateLimit
-from server.http.compression import Compression
+from server.http.bodies.compression import Compression
 from server.http.dataset_reading import vocabulary_of
 from server.http.methods import Methods
 from server.http.openapi import complete
 from server.http.page_parameters import known_parameters
 from server.http.readiness import Readiness
 from server.http.reporting.problems import ProblemMap
+from server.http.reporting.reader_language import ReaderLanguages
 from server.http.routes import access, api_page, health, monitoring, page
 from server.http.routes.curation import documents, gaps, ontologies, proposals, review, rules
 from server.http.routes.graph import (
@@ -31,7 +32,7 @@ from server.http.routes.text import ask, extractions, held, jobs, models, source
 from server.http.validators import Validators
 from server.mcp.route import mcp_route
 from server.runtime.context import Services
-from server.runtime.request_logging import RefuseWhileDraining
+from server.runtime.telemetry.request_logging import RefuseWhileDraining
 
 
 def framework_app(services: Services, problems: ProblemMap, readiness: Readiness) -> ASGIApp:
@@ -80,7 +81,9 @@ def framework_app(services: Services, problems: ProblemMap, readiness: Readiness
     problems.install(app)
     complete(app)
     rate = services.settings.requests_per_second
-    limited = RateLimit(Compression(Methods(Validators(app), app.routes)), rate, services.clients)
+    limited = RateLimit(
+        Compression(Methods(Validators(ReaderLanguages(app)), app.routes)), rate, services.clients
+    )
     # Around all that answers, so that errors carry the headers too.
     return CrossOriginHeaders(
         RefuseWhileDraining(limited, services.draining), CrossOrigin(services.settings.page_origins)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from curation.proposal import Use
-from curation.review import ReviewQueue
+from curation.review.review_queue import ReviewQueue
 from extractors.grounding.linking import LabelEntry
 from ontology import Schema
 from server.runtime.settings import Settings

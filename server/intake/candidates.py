@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from server.errors import MalformedBody, UnsupportedBody
 from server.http.access.keys import Scope
-from server.http.bodies import check, media_type, parse_json, read_body
+from server.http.bodies.request_bodies import check, media_type, parse_json, read_body
 from server.http.parameters import check_parameters
 from server.http.reporting.statements import StatementJson, statement_of
 from server.message import Message

@@ -12,8 +12,8 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from curation.proposal import TermKind, Use
 from curation.proposals import Proposals
-from curation.review import ReviewQueue
-from curation.review_item import ReviewItem, RunOrigin
+from curation.review.review_item import ReviewItem, RunOrigin
+from curation.review.review_queue import ReviewQueue
 from extractors.candidates import Candidate, Entity, Extraction, Problem
 from extractors.grounding.linking import LabelEntry, normalize
 from extractors.models.accounting import Prices, account
@@ -22,7 +22,7 @@ from extractors.pipeline import Pipeline, Progress
 from extractors.prompting.methods import Method, requested_method
 from ontology import Schema
 from server.intake.batch import Assessor, Batch
-from server.intake.held_store import held_quads
+from server.intake.held.held_store import held_quads
 from server.intake.outcome import Outcome
 from server.intake.submission import HeldEnding, Submission
 from server.intake.term_use import use_of

@@ -15,8 +15,8 @@ from extractors.models.metering import MeteredModel
 from extractors.models.opening import open_model
 from server.intake.deferred_model import DeferredModel
 from server.runtime.background import beside
-from server.runtime.metrics import Metrics
 from server.runtime.settings import Settings
+from server.runtime.telemetry.metrics import Metrics
 
 _log = logging.getLogger("urbankg.model")
 _PROBE = (Message("user", "Name three cities."),)

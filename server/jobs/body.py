@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO, cast
 
 from server.errors import BodyTooLarge, ServerError, UnsupportedBody
-from server.http.content_coding import is_packed, not_whole
-from server.http.multipart import boundary_of, read_parts
+from server.http.bodies.content_coding import is_packed, not_whole
+from server.http.bodies.multipart import boundary_of, read_parts
 from server.jobs.job import Job, JobRequest
 from server.jobs.record import BY_SUFFIX, BY_TYPE, Record, RecordReader
 from server.jobs.store import JobStore

@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 
 from server.errors import TooManyListeners
-from server.http.event_stream import RETRY, STILL_HERE, event, waiting
+from server.http.bodies.event_stream import RETRY, STILL_HERE, event, waiting
 from server.jobs.job import FINISHED, Job, JobDocument
 from server.jobs.job_errors import JobUnknown
 from server.jobs.store import JobStore
-from server.runtime.request_logging import Draining
+from server.runtime.telemetry.request_logging import Draining
 
 _MOST_LISTENERS = 64
 _DOCUMENTS_A_PIECE = 200

@@ -13,8 +13,8 @@ from extractors.models.chat import ChatModel
 from extractors.models.limits import limit_of
 from extractors.pipeline import Pipeline
 from extractors.prompting.methods import requested_method
-from server.jobs.cluster_worker import WorkerSetup, answers_for, raise_failure
-from server.jobs.exchange import Exchange, KeptModel
+from server.jobs.cluster.cluster_worker import WorkerSetup, answers_for, raise_failure
+from server.jobs.cluster.exchange import Exchange, KeptModel
 from server.jobs.job import Work
 from server.jobs.progress import Progress
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from extractors.models.chat import ChatModel
 from ontology import Schema
-from server.jobs.dask_cluster import dask_client
+from server.jobs.cluster.dask_cluster import dask_client
 from server.jobs.progress import Progress
 from server.jobs.store import JobStore
 from server.jobs.worker import JobWorker
@@ -19,7 +19,7 @@ from sparql.model.triple_store import TripleStore
 
 if TYPE_CHECKING:
     from server.intake.intake import Intake
-    from server.jobs.cluster_worker import WorkerSetup
+    from server.jobs.cluster.cluster_worker import WorkerSetup
     from server.jobs.committing import Committer
     from server.jobs.extracting import Cluster, Extractor
 
@@ -70,7 +70,7 @@ def _setups(
     settings: Settings, schema: Callable[[], Schema], intake: Callable[[], Intake]
 ) -> Callable[[], WorkerSetup]:
     """Gives the setup for the ontology in force, made again after each edit."""
-    from server.jobs.cluster_worker import WorkerSetup
+    from server.jobs.cluster.cluster_worker import WorkerSetup
 
     made: dict[str, WorkerSetup] = {}
 

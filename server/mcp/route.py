@@ -7,8 +7,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.http.access.keys import Scope as KeyScope
-from server.http.bodies import read_body
-from server.http.content_coding import is_packed
+from server.http.bodies.content_coding import is_packed
+from server.http.bodies.request_bodies import read_body
 from server.mcp.calling import AppCalls
 from server.runtime.context import Services
 

@@ -20,7 +20,7 @@ from sparql.model.triple_store import TripleStore
 from sparql.storage.embedded_store import EmbeddedStore
 
 if TYPE_CHECKING:
-    from curation.review_item import ReviewItem
+    from curation.review.review_item import ReviewItem
     from shapes.authoring.impact_results import ComparedRules, Impact
     from sparql.provenance.term_rewrites import Rewriting
     from sparql.workers.processes.task import Task

@@ -24,9 +24,10 @@ from sparql.provenance.term_rewrites import RewriteRecords, Rewriting
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
-    from curation.decisions import Decisions, Reviewer
-    from curation.review import ReviewQueue
-    from curation.review_item import ReviewItem, RunOrigin
+    from curation.deciding.decisions import Decisions
+    from curation.review.review_item import ReviewItem, RunOrigin
+    from curation.review.review_queue import ReviewQueue
+    from curation.review.reviewer import Reviewer
     from shapes.authoring.impact_results import Impact, QueuedStatement
     from sparql.writing.ontology_graph import Substitution
 
@@ -81,7 +82,7 @@ class RuleEffects:
         self, before: Ruleset, after: Ruleset, impact: Impact, rewriting: Rewriting
     ) -> Substitution:
         """The quads of the statements that an edit rewrites; call it under the writer's lock."""
-        from curation.term_rewriting import TermRewriting
+        from curation.merging.term_rewriting import TermRewriting
         from shapes.authoring.term_changes import UNDO
 
         pairs = tuple(one.pair for one in impact.rewrites if rewriting.wanted and one.source != UNDO)
@@ -102,7 +103,7 @@ class RuleEffects:
 
         Proposals whose words are now in the ontology are settled last.
         """
-        from curation.decisions import Reviewer
+        from curation.review.reviewer import Reviewer
 
         flagged = list(self._flagged(rules, impact))
         settled = [item for item in _open_items(self._review) if item.accepted and _is_fixed(item, impact)]
@@ -131,7 +132,7 @@ class RuleEffects:
 
     def _flagged(self, rules: Ruleset, impact: Impact) -> Iterator[Quad]:
         """Items for statements that are in the graph and no longer conform."""
-        from curation.review_item import BY_RULES, RunOrigin
+        from curation.review.review_item import BY_RULES, RunOrigin
 
         run = NamedNode(f"{BY_RULES}{rules.schema.version}-{rules.gate.version}")
         origin = RunOrigin(run, None, "new ontology or shapes")
@@ -139,7 +140,7 @@ class RuleEffects:
 
     def flagged(self, violations: Iterable[Violation], origin: RunOrigin) -> Iterator[Quad]:
         """Items for the statements of the graph that violations concern, with this origin."""
-        from curation.review_item import item_iri
+        from curation.review.review_item import item_iri
 
         charges: dict[Triple, list[Violation]] = {}
         for violation in violations:
@@ -171,7 +172,7 @@ class RuleEffects:
 
 
 def _open_items(review: ReviewQueue) -> list[ReviewItem]:
-    from curation.review_search import ReviewFilter
+    from curation.review.review_search import ReviewFilter
 
     return list(review.items(review.find(ReviewFilter())))
 
@@ -185,7 +186,7 @@ def _is_fixed(item: ReviewItem, impact: Impact) -> bool:
 
 def _more_reasons(item: ReviewItem, found: list[Violation], origin: RunOrigin) -> Iterator[Quad]:
     """What a known item waits for besides, and that it was found once more."""
-    from curation.review_item import violation_quads
+    from curation.review.review_item import violation_quads
 
     known = {_key(one) for one in item.violations}
     yield Quad(item.iri, UKG.occurrence, origin.run, REVIEW)

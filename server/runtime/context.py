@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Protocol, Self
 from server.runtime.lazy import Lazy
 
 if TYPE_CHECKING:
-    from curation.decisions import Decisions
+    from curation.deciding.decisions import Decisions
     from curation.documents import Documents
-    from curation.merging import Merging
+    from curation.merging.merging import Merging
     from curation.proposals import Proposals
-    from curation.review import ReviewQueue
+    from curation.review.review_queue import ReviewQueue
     from extractors.models.metering import MeteredModel
     from ontology import Schema
     from server.gaps.passages import Passages
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from server.http.access.clients import Clients
     from server.http.access.guard import Guard
     from server.http.access.keys import KeyStore
-    from server.intake.held_judge import HeldJudge
+    from server.intake.held.held_judge import HeldJudge
     from server.intake.intake import Intake
     from server.jobs.store import JobStore
     from server.jobs.worker import JobWorker
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from server.monitoring.verdict_history import VerdictHistory
     from server.rules.rule_registry import RuleRegistry
     from server.runtime.background import Background
-    from server.runtime.logs import AnswerLog
-    from server.runtime.metrics import Metrics
-    from server.runtime.request_logging import Draining
     from server.runtime.settings import Settings
+    from server.runtime.telemetry.logs import AnswerLog
+    from server.runtime.telemetry.metrics import Metrics
+    from server.runtime.telemetry.request_logging import Draining
     from server.writes.place_checks import PlaceChecks
     from server.writes.reviewing_writer import ReviewingWriter
     from server.writes.updating import Updates
@@ -135,8 +135,8 @@ class Services(LazyServices):
     place_checks: PlaceChecks
     judging_limit: TimeLimit
     """How long one judgment by the shapes may take."""
-    judges_held: bool = True
-    """Whether batches held earlier are judged as soon as possible, in the background."""
+    serves: bool = True
+    """Whether clients are served, and not one command: what they would wait for is done in the background."""
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
     """Closes what was made lazily."""
 
@@ -187,6 +187,13 @@ class Services(LazyServices):
         """Judge the held batches in the background."""
         held_judge, background = self.held_judge, self.background
         background.start("judge held batches", lambda: held_judge.judge_waiting(lambda: background.closing))
+
+    def read_review_queue(self) -> None:
+        """Read the review queue in the background, before somebody searches in it."""
+        background = self.background
+        background.start(
+            "read the review queue", lambda: self.review.search.prepare(lambda: background.closing)
+        )
 
     async def opened(self) -> None:
         """Return when the started services are open. Raises what kept them from opening."""

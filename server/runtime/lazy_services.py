@@ -8,16 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from curation.decisions import Decisions
+    from curation.deciding.decisions import Decisions
     from curation.documents import Documents
-    from curation.merging import Merging
+    from curation.merging.merging import Merging
     from curation.proposals import Proposals
-    from curation.review import ReviewQueue
+    from curation.review.review_queue import ReviewQueue
     from extractors.models.chat import ChatModel
     from extractors.models.metering import MeteredModel
     from server.gaps.passages import Passages
     from server.gaps.queue import GapQueue
-    from server.intake.held_judge import HeldJudge
+    from server.intake.held.held_judge import HeldJudge
     from server.jobs.store import JobStore
     from server.jobs.worker import JobWorker
     from server.runtime.context import Services
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 def review(services: Services) -> ReviewQueue:
     """The review queue."""
-    from curation.review import ReviewQueue
+    from curation.review.review_queue import ReviewQueue
 
-    return ReviewQueue(services.store)
+    return ReviewQueue(services.store, services.read_review_queue)
 
 
 def proposals(services: Services) -> Proposals:
@@ -39,7 +39,7 @@ def proposals(services: Services) -> Proposals:
 
 def decisions(services: Services) -> Decisions:
     """What people decide on review items."""
-    from curation.decisions import Decisions
+    from curation.deciding.decisions import Decisions
 
     return Decisions(
         services.store,
@@ -59,7 +59,7 @@ def documents(services: Services) -> Documents:
 
 def merging(services: Services) -> Merging:
     """Merges two entities, and splits them again."""
-    from curation.merging import Merging
+    from curation.merging.merging import Merging
     from server.runtime.startup import obstacle
 
     return Merging(
@@ -67,12 +67,13 @@ def merging(services: Services) -> Merging:
         services.writer,
         services.review,
         obstacle=lambda one, other: obstacle(services, one, other),
+        written=lambda iri: services.schema.written(iri),
     )
 
 
 def held_judge(services: Services) -> HeldJudge:
     """Judges held batches."""
-    from server.intake.held_judge import HeldJudge
+    from server.intake.held.held_judge import HeldJudge
 
     return HeldJudge(
         services.store, services.writer, lambda: services.intake, lambda: services.rule_registry.current

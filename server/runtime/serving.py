@@ -18,8 +18,8 @@ from server.http.access.keys import has_keys
 from server.http.app import create_app
 from server.http.short.short_paths import with_short_paths
 from server.runtime.context import Services
-from server.runtime.logs import set_up_logs
 from server.runtime.settings import Settings
+from server.runtime.telemetry.logs import set_up_logs
 from server.runtime.wiring import build
 from sparql.workers.pool import WorkerPool
 from sparql.workers.processes.arenas import share_arenas

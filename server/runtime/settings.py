@@ -16,7 +16,7 @@ from server.runtime.setting_values import (
     TileAddress,
     listed,
 )
-from sparql.model.tolerances import Tolerances
+from sparql.model.geometry.tolerances import Tolerances
 from sparql.storage.durability import Durability
 
 
@@ -90,7 +90,8 @@ class Settings(BaseModel):
     message_languages: str = Field(
         "en",
         description="Languages of shapes' messages, as codes with commas between, the preferred first. Of a "
-        "shape with messages in several languages, one is reported.",
+        "shape with messages in several languages, one is reported; the `Accept-Language` of a request "
+        "goes before.",
     )
     generate_shapes: GeneratedShapes = Field(
         "contradictions",

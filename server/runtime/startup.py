@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from extractors.checks.calibration import Calibration
     from extractors.grounding.geocoder import Geocoder
     from ontology import Schema
-    from server.intake.geocoding import GeocodingAssessor
+    from server.intake.resolution.geocoding import GeocodingAssessor
     from server.runtime.context import Services, StartedServices
     from server.runtime.settings import Settings
     from shapes.gate.gate import ShapesGate
@@ -103,8 +103,9 @@ class ServerStartup:
         if isinstance(services.store, EmbeddedStore):
             # Queries to another store are not rewritten: it has functions and indexes of its own.
             services.rewriter.warm()
-        if services.judges_held:
+        if services.serves:
             services.judge_held()
+            services.read_review_queue()
 
     def _fail(self, error: BaseException) -> None:
         self._services.writer.abandon()
@@ -199,12 +200,12 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
     from extractors.pipeline import Pipeline
     from extractors.prompting.methods import method_named
     from extractors.settings import ExtractionSettings
-    from server.intake.agreeing import AgreementAssessor
     from server.intake.batch import GeometryAssessor
     from server.intake.intake import Intake
     from server.intake.language_model import prices_of
-    from server.intake.namesakes import NamesakeAssessor
-    from server.intake.resolving import ResolutionAssessor
+    from server.intake.resolution.agreeing import AgreementAssessor
+    from server.intake.resolution.namesakes import NamesakeAssessor
+    from server.intake.resolution.resolving import ResolutionAssessor
     from server.runtime.context import StartedServices
     from sparql.ask.linking.summary import DataSummary
     from sparql.names.labels import LabelIndex, alias_properties
@@ -275,7 +276,7 @@ def _geocoding(
 ) -> GeocodingAssessor:
     """What gives new places their geometry. Raises `GazetteerError` for a file that cannot be used."""
     from extractors.grounding.gazetteer import Gazetteer
-    from server.intake.geocoding import GeocodingAssessor
+    from server.intake.resolution.geocoding import GeocodingAssessor
     from sparql.names.geocoding import LoadedFeatures
 
     tags = [code.strip() for code in settings.language.split(",") if code.strip()]

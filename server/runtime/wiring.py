@@ -24,13 +24,13 @@ from server.runtime import lazy_services, rule_switch
 from server.runtime.background import Background
 from server.runtime.context import Services
 from server.runtime.databases import check_databases
-from server.runtime.logs import AnswerLog
-from server.runtime.metrics import Metrics, Reading, folder_bytes
-from server.runtime.request_logging import Draining
 from server.runtime.settings import Settings
 from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from server.runtime.startup import ServerStartup
 from server.runtime.stores import capturer_of, open_store, readers_of
+from server.runtime.telemetry.logs import AnswerLog
+from server.runtime.telemetry.metrics import Metrics, Reading, folder_bytes
+from server.runtime.telemetry.request_logging import Draining
 from server.writes.place_checks import PlaceChecks
 from server.writes.reviewing_writer import ReviewingWriter
 from server.writes.updating import Updates

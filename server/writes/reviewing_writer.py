@@ -18,7 +18,7 @@ from sparql.model.change import Change, Verdict
 from sparql.writing.group import Outcome
 
 if TYPE_CHECKING:
-    from curation.review import ReviewQueue
+    from curation.review.review_queue import ReviewQueue
     from sparql.provenance.records import Run
 
 Versions = Callable[[], Mapping[NamedNode, str]]

@@ -13,8 +13,8 @@ from rdflib.namespace import RDF, SH
 from rdflib.term import Node
 
 from shapes.derivation.reading import NotRun, ShapeRule, read_rules
-from shapes.engine.data_graph import DataGraph
-from shapes.engine.shapes_graph import ShapesGraphCache
+from shapes.engine.reference.data_graph import DataGraph
+from shapes.engine.reference.shapes_graph import ShapesGraphCache
 from shapes.engine.triple_memory import add_all, graph_in_memory
 from shapes.gate.affected import AffectedPairs, Pairs
 from shapes.terms import to_rdflib

@@ -14,8 +14,8 @@ from sparql.model.source import TripleSource
 if TYPE_CHECKING:
     from rdflib.term import Node
 
-    from shapes.engine.compiled import CompiledEngine
-    from shapes.engine.pyshacl_engine import PyshaclEngine
+    from shapes.engine.compiled.compiled_engine import CompiledEngine
+    from shapes.engine.reference.pyshacl_engine import PyshaclEngine
 
 EngineName = Literal["compiled", "pyshacl"]
 
@@ -34,8 +34,8 @@ class Engines:
     def made(self) -> tuple[CompiledEngine, PyshaclEngine]:
         """Both engines. Raises `ShapeMalformed`."""
         # This imports pySHACL, which takes longer than everything else that a start needs of this package.
-        from shapes.engine.compiled import CompiledEngine
-        from shapes.engine.pyshacl_engine import PyshaclEngine
+        from shapes.engine.compiled.compiled_engine import CompiledEngine
+        from shapes.engine.reference.pyshacl_engine import PyshaclEngine
 
         with self._making:
             if self._made is None:

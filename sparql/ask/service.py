@@ -21,6 +21,7 @@ from sparql.ask.answer.sentence import AnswerWriter, is_empty, rows_of
 from sparql.ask.answer.shown import find_coverage, find_shown, unknown_gap
 from sparql.ask.compile.compiler import Compiler
 from sparql.ask.errors import AskError
+from sparql.ask.linking.asides import Asides, without_asides
 from sparql.ask.linking.forms import Form, forms_of
 from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
 from sparql.ask.linking.readings import EntityName, Reading
@@ -37,8 +38,9 @@ from sparql.ask.plan.nodes import (
     Named,
     Values,
 )
+from sparql.ask.plan.sentences import sentences
 from sparql.ask.plan.typing import Typing
-from sparql.ask.plan.wording import phrase, restriction_words, sentences
+from sparql.ask.plan.wording import phrase, restriction_words
 from sparql.ask.planning.enumeration import EnumerationPlanner, unplanned_words
 from sparql.ask.planning.model import AskedModel, ModelPlanner
 from sparql.ask.planning.planner import Candidate, Planner, Trace
@@ -147,6 +149,13 @@ class Asker:
         )
         plans = await self._follow_up(question, history, planning, trace) if history else ()
         plans = plans or await self._plans(linked, others, planning, trace)
+        asides = None if plans else await self._asides(question, context)
+        if asides is not None:
+            trace.note(asides.note, "leave out", asides.asked)
+            first, *others = forms_of(asides.asked)
+            linked = await self._linker.link_form(asides.asked, first, self._run_query)
+            entities = [_entity(linked, reading) for reading in linked.names]
+            plans = await self._plans(linked, others, planning, trace)
         query = await self._query(linked, planning, trace) if not plans else None
         if query is not None:
             return replace(await self._queried(query, trace), entities=entities)
@@ -154,7 +163,13 @@ class Asker:
             gaps = word_gaps(linked, unplanned_words(linked, planning))
             trace.note("No plan uses every word.", "explain", " ".join(gap.message for gap in gaps))
             return AskResult(None, entities=entities, gaps=_json(gaps), trace=trace.steps)
-        return await self._answer(plans, planning.typing, trace, entities)
+        result = await self._answer(plans, planning.typing, trace, entities)
+        if asides is not None and result.answer is not None:
+            return replace(result, answer=f"{result.answer} {asides.note}")
+        return result
+
+    async def _asides(self, question: str, context: str) -> Asides | None:
+        return await without_asides(question, context, lambda part: self._linker.link(part, self._run_query))
 
     async def _plans(
         self, linked: LinkedQuestion, others: Sequence[Form], planning: Context, trace: Trace

@@ -1,7 +1,7 @@
 """A change to the graph, its outcome, and the interfaces of the gate and the deriver."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple, Protocol, Self
 
@@ -45,6 +45,23 @@ class Statement:
         return quad
 
 
+def choose_text(texts: Mapping[str, str], languages: Sequence[str]) -> str | None:
+    """The text in the first of these languages that there is one in; None where there is none.
+
+    A language is meant with its regions (RFC 4647, 3.3.1: "de" takes "de-AT"), and one with a region takes
+    the same without it (3.4: "de-AT" takes "de"), before the next language.
+    """
+    by_tag = {tag.casefold(): texts[tag] for tag in sorted(texts)}
+    for language in languages:
+        wanted = language.casefold()
+        while wanted:
+            for tag, text in by_tag.items():
+                if tag == wanted or tag.startswith(f"{wanted}-"):
+                    return text
+            wanted = wanted.rpartition("-")[0]
+    return None
+
+
 @dataclass(frozen=True)
 class Violation:
     """Why a statement does not conform, in the terms of a SHACL validation result (SHACL, 3.6.2)."""
@@ -56,11 +73,19 @@ class Violation:
     path: str | None = None
     value: Term | None = None
     severity: NamedNode = SH.Violation
+    translations: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The message by language, where the shape has it in several; `message` is the one by setting."""
 
     @property
     def blocking(self) -> bool:
         """Whether it rejects; a warning accepts and queues, an information is only logged."""
         return self.severity == SH.Violation
+
+    def in_language(self, languages: Sequence[str]) -> "Violation":
+        """The same with the message in the first of these languages that there is one in."""
+        if not self.translations or not languages:
+            return self
+        return replace(self, message=choose_text(self.translations, languages) or self.message)
 
 
 @dataclass(frozen=True)

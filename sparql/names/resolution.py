@@ -87,7 +87,7 @@ class Resolver:
         for a in classes(one):
             for b in classes(other):
                 if schema.are_disjoint(a, b):
-                    return f"nothing can be both a <{a.value}> and a <{b.value}>"
+                    return f"nothing can be both {schema.written(a)} and {schema.written(b)}"
         apart = _distance(self._places(one), self._places(other))
         if apart is not None and apart > self._near_m:
             return f"they are {apart:.0f} m apart, more than {self._near_m:.0f} m"

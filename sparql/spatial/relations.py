@@ -18,11 +18,16 @@ from geo.formats.many_literals import parse_many
 from geo.relate.index import FeatureIndex
 from geo.relate.rcc8 import PROPERTIES, RCC8
 from sparql.model.change import Delta
-from sparql.model.geometry_names import node_of
-from sparql.model.geometry_terms import DEFAULT_GEOMETRY, HAS_GEOMETRY, SERIALIZATIONS, states_geometry
+from sparql.model.geometry.geometry_names import node_of
+from sparql.model.geometry.geometry_terms import (
+    DEFAULT_GEOMETRY,
+    HAS_GEOMETRY,
+    SERIALIZATIONS,
+    states_geometry,
+)
+from sparql.model.geometry.tolerances import EXACT, Tolerances
 from sparql.model.graph_reading import QuadSource
 from sparql.model.source import KnownAbsent, Overlay, Term, TripleIndex, TripleSource
-from sparql.model.tolerances import EXACT, Tolerances
 from sparql.spatial.geometry_reading import (
     GeometryReading,
     literals_in_portions,

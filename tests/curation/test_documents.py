@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, Triple
 
-from curation.decisions import Decisions
-from curation.review_search import ReviewFilter
+from curation.deciding.decisions import Decisions
+from curation.review.review_search import ReviewFilter
 from ontology import Schema
 from shapes.errors import DocumentRemoved
 from sparql.model.vocabulary import OWL, RDF, RDFS

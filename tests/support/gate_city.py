@@ -5,11 +5,11 @@ from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from curation.decisions import Reviewer
 from curation.documents import Documents, Removal
 from curation.proposals import Proposals
-from curation.review import ReviewQueue
-from curation.review_search import ReviewFilter
+from curation.review.review_queue import ReviewQueue
+from curation.review.review_search import ReviewFilter
+from curation.review.reviewer import Reviewer
 from extractors.pipeline import Pipeline
 from ontology import Schema
 from server.intake.intake import Intake

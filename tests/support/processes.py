@@ -24,14 +24,14 @@ def family(pid: int) -> list[int]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of the family so far."""
+    """User and system time of the family so far, with those of it that ended."""
     total = 0
     for one in family(pid):
         try:
             fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        total += int(fields[11]) + int(fields[12])
+        total += sum(map(int, fields[11:15]))
     return total / _TICKS
 
 

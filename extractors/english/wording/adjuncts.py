@@ -20,7 +20,7 @@ _ENDS: Final = AUXILIARIES | frozenset(
     drawings run led owned held made sold bought""".split()  # noqa: SIM905
 )
 _IN_PERIOD: Final = frozenset({"and", "to"})
-_FINAL: Final = frozenset("by to as after for in and".split())  # noqa: SIM905
+_FINAL: Final = frozenset("by to as after for in at over across and".split())  # noqa: SIM905
 _DIRECTIONS: Final = frozenset("up down out over on all the way north south east west across".split())  # noqa: SIM905
 _PARTS: Final = frozenset("in of at near on through".split())  # noqa: SIM905
 _ARTICLES: Final = frozenset({"the", "a", "an"})
@@ -30,6 +30,7 @@ _DATE: Final = re.compile(
 )
 _LONGEST_ADJUNCT: Final = 7
 _LONGEST_ORIGIN: Final = 9
+_LONGEST_PLACE: Final = 4
 
 
 def after_adjuncts(units: Sequence[Unit], here: int, word: str, *, dated: bool) -> int:
@@ -46,10 +47,36 @@ def after_adjuncts(units: Sequence[Unit], here: int, word: str, *, dated: bool) 
         return end if end > here and end < len(units) and units[end].text == word else here
     is_between, longest = (_is_origin, _LONGEST_ORIGIN) if word == "to" else (_is_date, _LONGEST_ADJUNCT)
     is_between = _is_adjunct if word == "by" else is_between
+    if word in ("in", "at") and _is_often(units[here:]):
+        here += 2  # "held every March in"
+        if here < len(units) and units[here].text == word:
+            return here
+    if word == "in" and here < len(units) and units[here].text in ("on", "at"):
+        is_between, longest = _is_place, _LONGEST_PLACE
+    if word in ("over", "across"):
+        is_between, longest = _is_load, _LONGEST_PLACE
     for end in range(here + 1, min(here + longest + 1, len(units))):
         if units[end].text == word:
             return end if is_between(units[here:end]) else here
     return here
+
+
+def _is_often(units: Sequence[Unit]) -> bool:
+    """Whether words say how often: "every March"."""
+    return len(units) > 2 and units[0].text in ("every", "each") and units[1].text not in _ARTICLES
+
+
+def _is_place(between: Sequence[Unit]) -> bool:
+    """Whether words are a street or a site: "on Elm Street" of "born on Elm Street in Norton"."""
+    rest = [unit for unit in between[1:] if unit.text not in _ARTICLES]
+    return len(rest) == 1 and rest[0].kind is Kind.NAME
+
+
+def _is_load(between: Sequence[Unit]) -> bool:
+    """Whether words are what is carried: "the trains" of "carries the trains over"."""
+    return all(
+        unit.kind is Kind.NAME or unit.text in _ARTICLES | {"and"} or unit.text.isalpha() for unit in between
+    ) and not any(unit.text in _ENDS or is_adverb(unit) for unit in between)
 
 
 def _is_dated(unit: Unit) -> bool:

@@ -26,8 +26,10 @@ __all__ = [
     "other_subject",
     "owner_before",
     "says_of_a_part",
+    "says_of_owned",
 ]
 
+_BESIDE: Final = frozenset("of from for like than with after near unlike".split())  # noqa: SIM905
 _LISTING: Final = frozenset({"and", "or", "the", "with"})
 _OPEN: Final = frozenset("it him her them itself this these".split())  # noqa: SIM905
 _LONGEST_OBJECT: Final = 3
@@ -45,6 +47,9 @@ def is_half(clause: Clause, found: Governor) -> bool:
     units, at = clause.units, clause.value
     if units[max(found.last - 1, 0)].text != "by" or " " in units[at].text:
         return False
+    firm = [unit.text for unit in units[at + 1 : at + 4 : 2]] == [",", "and"]
+    if firm and all(unit.kind is Kind.NAME and " " not in unit.text for unit in units[at + 2 : at + 5 : 2]):
+        return True  # "by Stone, Reed and White"
     for word, other in ((at + 1, at + 2), (at - 1, at - 2)):
         if 0 <= other < len(units) and units[word].text in ("and", "&"):
             return units[other].kind is Kind.NAME and " " not in units[other].text
@@ -86,6 +91,8 @@ def is_region(clause: Clause, found: Governor) -> bool:
 def objects_of(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:
     """The names that a verb has as its objects; None for "it", "the hall", or nothing that follows it."""
     found: list[Unit] = []
+    if at + 2 < len(units) and units[at].text == "and" and units[at + 2].text in ("the", "it"):
+        at += 2  # "owns and operates the station"
     for place, unit in enumerate(units[at:], at):
         if unit.kind is Kind.NAME:
             found.append(unit)
@@ -95,6 +102,8 @@ def objects_of(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:
             return None
         elif not found and (unit.kind is Kind.MARK or place > at + _LONGEST_OBJECT):
             break
+        elif not found and place > at + 1 and unit.text in _PARTICLES:
+            break  # "the garden on Elm Lane"
     described = at < len(units) and units[at].text in ("the", "this", "that", "both")
     return None if not found and (described or at >= len(units)) else found
 
@@ -116,6 +125,38 @@ def says_of_a_part(units: Sequence[Unit], found: Governor) -> bool:
         return False
     nouns = units[max(0, first - 3) : first]
     return nouns[-1].kind is Kind.WORD and any(unit.text in _POSSESSIVE for unit in nouns[-3:-1])
+
+
+def says_of_owned(clause: Clause, found: Governor) -> bool:
+    """Whether the words speak of a thing that is only beside the subject.
+
+    That is a thing which the subject owns ("Elm School's campus was built"), or one that another thing is
+    of ("a branch of the museum in Weston").
+    """
+    units, first = clause.units, found.first
+    owned = [at for at in clause.others if at + 2 < len(units) and units[at + 1].text == "'s"]
+    before = [at for at in clause.others if at < first]
+    if before and set(before) <= set(owned) and units[max(before) + 2].kind is Kind.WORD:
+        between = units[max(before) + 2 : first]
+        return any(unit.text in AUXILIARIES for unit in between) and not _is_measure(between, clause)
+    noun = first - 1
+    lone = found.last == first + 1 and units[first].text in _PARTICLES
+    if not lone or noun < 2 or units[noun].kind is not Kind.WORD or units[noun].text in _NOUN_ENDS:
+        return False
+    here = noun - 1
+    while here > 0 and units[here].kind is Kind.WORD and units[here].text not in _NOUN_ENDS:
+        here -= 1
+    return (
+        here > 1
+        and units[here].text == "the"
+        and units[here - 1].text in _BESIDE
+        and not _is_one_of(units, here)
+    )
+
+
+def _is_measure(between: Sequence[Unit], clause: Clause) -> bool:
+    """Whether the noun behind "'s" is a label of the relation: "Elm Hall's population was"."""
+    return any(clause.phrases.has_noun(clause.term.iri, unit.text) for unit in between)
 
 
 def owner_before(units: Sequence[Unit], found: Governor) -> Unit | None:

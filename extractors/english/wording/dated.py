@@ -19,6 +19,7 @@ _TURNS: Final = frozenset({"but", "while", "whereas", "although", "though", "whe
 _PARTICLES: Final = frozenset(
     "in on at as from to since until through between within inside along across".split()  # noqa: SIM905
 )
+_TAILS: Final = frozenset({"in", "on", "at"})
 _YEAR = re.compile(r"\d{4}$")
 _DATE_REACH: Final = 8
 _LIMITS: Final = frozenset("until till before after".split())  # noqa: SIM905
@@ -26,6 +27,8 @@ _DETERMINED: Final = frozenset("the early late about around in on of circa".spli
 _ALMOST: Final = frozenset("nearly almost partially practically virtually not never".split())  # noqa: SIM905
 _OWN_OBJECTS: Final = frozenset("its his her their a an another two three several many".split())  # noqa: SIM905
 _PASSIVE: Final = frozenset("is was are were be been being".split())  # noqa: SIM905
+_HAVING: Final = frozenset({"has", "had", "have"})
+_DOERS: Final = frozenset("he she they who which and ,".split())  # noqa: SIM905
 _TIMES: Final = frozenset("year years month months week weeks day days decade decades few".split())  # noqa: SIM905
 
 
@@ -43,19 +46,32 @@ def of_date(clause: Clause) -> Governor | None:
     before = [
         one
         for one in clause.occurrences
-        if start <= one.first and one.last <= value and (one.last == value or not _is_particle(one, units))
+        if start <= one.first
+        and one.last <= value
+        and (one.last == value or not _is_particle(one, units))
+        and not _is_purpose(one, units)
     ]
     nearest = max((one.last for one in before), default=None)
+    if nearest is not None:
+        before = [one for one in before if one.last == nearest] + _with_tail(units, before, nearest)
+        first = min(one.first for one in before)
+        before = [one for one in before if one.first == first]
     taken = units[value + 1 : value + 2]
     if nearest is not None and ((taken and taken[0].text in AUXILIARIES) or _is_spent(units, nearest, value)):
         return None  # "built for 2,000 students, by 1964 had become"
     if nearest is not None:
-        return _first_own([one for one in before if one.last == nearest], clause)
+        return _first_own(before, clause)
     after = [one for one in clause.occurrences if one.first > value and one.last <= end + 1]
     nearest = min((one.first for one in after), default=None)
     if nearest is not None and _has_own_date(units, nearest + 1):
         return None  # "In 1873 it was given away, and the park opened in 1876"
     return None if nearest is None else _first_own([one for one in after if one.first == nearest], clause)
+
+
+def _with_tail(units: Sequence[Unit], found: Sequence[Occurrence], nearest: int) -> list[Occurrence]:
+    """The labels that end before a tail, which is part of another label: "service began" of "began in"."""
+    tail = units[nearest - 1].text in _TAILS
+    return [one for one in found if tail and one.last == nearest - 1 and one.first < nearest - 2]
 
 
 def _is_of_other(units: Sequence[Unit], value: int) -> bool:
@@ -64,6 +80,8 @@ def _is_of_other(units: Sequence[Unit], value: int) -> bool:
     if before == ["as", "of"]:
         return True
     after = units[value + 1] if value + 1 < len(units) else None
+    if before[-1:] == ["the"] and after is not None and after.kind is Kind.NAME:
+        return True  # "built for the 1967 Elm Fair"
     described = after is not None and after.kind is Kind.WORD and after.text.isalpha()
     plain = PREPOSITIONS | AUXILIARIES | _CONJUNCTIONS | _ARTICLES
     return described and before[-1:] == ["the"] and after is not None and after.text not in plain
@@ -103,8 +121,33 @@ def _first_own(found: Iterable[Occurrence], clause: Clause) -> Governor | None:
     for one in found:
         if clause.term.iri in one.terms and not _is_particle(one, clause.units):
             almost = one.first and clause.units[one.first - 1].text in _ALMOST
+            if not almost and (acted := _acted_on(one, clause)) is not None:
+                return Governor(one.first, one.last, subject=acted)
             return None if almost or _acts_on_other(one, clause) else Governor(one.first, one.last)
     return None
+
+
+def _acted_on(one: Occurrence, clause: Clause) -> int | None:
+    """The name that an active verb dates: "Ada Stone founded the Elm Works in 1871"."""
+    units, before = clause.units, one.first - 1
+    if units[one.last - 1].text in PREPOSITIONS:
+        return None
+    while before >= 0 and (is_adverb(units[before]) or units[before].text in _HAVING):
+        before -= 1
+    at = one.last + (one.last < len(units) and units[one.last].text in ("the", "its"))
+    if (
+        before < 0
+        or at + 1 >= clause.value
+        or units[at].kind is not Kind.NAME
+        or units[before].text in _PASSIVE
+    ):
+        return None
+    doer = units[before].kind is Kind.NAME or units[before].text in _DOERS
+    plain = all(
+        unit.kind is Kind.NAME or unit.text in PREPOSITIONS | _ARTICLES | {"early", "late", ","}
+        for unit in units[at + 1 : clause.value]
+    )
+    return at if doer and plain and units[at + 1].text not in ("as", "a", "an") else None
 
 
 def _acts_on_other(one: Occurrence, clause: Clause) -> bool:
@@ -119,6 +162,12 @@ def _acts_on_other(one: Occurrence, clause: Clause) -> bool:
         return units[after].text in ("a", "an")  # "was designated a landmark in 1960"
     active = any(at < one.first for at in clause.others) and after + 1 < clause.value
     return units[after].text in _OWN_OBJECTS or (active and units[after].text == "the")
+
+
+def _is_purpose(one: Occurrence, units: Sequence[Unit]) -> bool:
+    """Whether a noun only says what for: "closed for renovation in 2019"."""
+    noun = units[one.first].text.endswith(("tion", "ment", "ing"))
+    return noun and one.first > 0 and units[one.first - 1].text == "for"
 
 
 def _is_particle(one: Occurrence, units: Sequence[Unit]) -> bool:

@@ -6,16 +6,17 @@ something ends there, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from extractors.english.wording.clause import Clause, Governor, is_glued
+from extractors.english.wording.clause import Clause, Governor, is_glued, keyed, of_address
 from extractors.english.wording.dated import of_date
 from extractors.english.wording.measured import of_number
-from extractors.english.wording.phrases import Group, Occurrence
+from extractors.english.wording.phrases import OF_PLACES, Group, Occurrence
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 
-__all__ = ["governor"]
+__all__ = ["governor", "governors"]
+
 _JOINERS: Final = frozenset({"and", "or", "&", "with", "to", "both", "as", "well", "together", "plus", ","})
 _BETWEEN_NAMES: Final = frozenset({"to", "with", "as", "well", "together"})
 _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
@@ -27,6 +28,7 @@ _PARTS: Final = frozenset(
     end corner foot top bottom top banks bank shore outskirts city town borough district neighborhood
     neighbourhood village state county province region quarter area suburb island street""".split()  # noqa: SIM905
 )
+_SIDES: Final = frozenset("side end quarter neighborhood neighbourhood district borough ward".split())  # noqa: SIM905
 _NOT_MAKING: Final = frozenset(
     "named renamed owned bought acquired purchased sold funded led run operated managed used".split()  # noqa: SIM905
 )
@@ -45,52 +47,71 @@ _LONGEST_HEAD: Final = 5
 
 def governor(clause: Clause, group: Group) -> Governor | None:
     """The words that say this relation of the object, or None where other words, or none, govern it."""
-    if group is Group.DATES:
-        return of_date(clause)
-    if group is Group.NUMBERS:
-        return of_number(clause)
-    return _before(clause) or _behind(clause) or _as_subject(clause) or _as_role(clause) or _of_place(clause)
+    return next(governors(clause, group), None)
 
 
-def _before(clause: Clause) -> Governor | None:
+def governors(clause: Clause, group: Group) -> Iterator[Governor]:
+    """All words that say it: of "was laid out by Ada Stone, who also designed Elm Hall" both verbs."""
+    if group is Group.NAMES:
+        ways = (_behind, _as_subject, _as_role, _of_place)
+        found = [*_before(clause), *(way(clause) for way in (*ways, keyed, of_address))]
+    else:
+        found = [keyed(clause) or (of_date(clause) if group is Group.DATES else of_number(clause))]
+    yield from (one for one in found if one is not None)
+
+
+def _before(clause: Clause) -> Sequence[Governor]:
     """The label before a name, with a list, articles and a common noun between them at most."""
-    units, at = clause.units, clause.value - 1
+    units, at = clause.units, _past_owner(clause)
     joined = listed = crossed = parted = False
     words = since = 0
     while at >= 0:
+        at = _past_kind(units, at)
         ending = [one for one in clause.occurrences if one.last == at + 1 and not _is_agent(one, clause)]
         if ending and not (joined and units[at].text in ("with", "to")):
             alone = all(one.last == one.first + 1 for one in ending) and units[at].text in PREPOSITIONS
-            apart = (crossed and (alone or units[at].text in ("of", "in", "on", "at"))) or (
-                listed and (parted or (alone and words > 0) or _acts(units, clause.value))
-            )
-            return None if apart else _own(ending, clause)
+            parted = parted or (alone and words > 0)
+            apart = crossed and (alone or units[at].text in ("of", "in", "on", "at"))
+            apart = apart or (listed and (parted or _has_own_verb(units, clause.value)))
+            return () if apart else _own(ending, clause)
         unit = units[at]
         if unit.kind is Kind.NAME:
             if not joined or since or (unit.start, unit.end) == _span(units[clause.value]):
-                return None  # "for Ada Stone, a merchant and former Mayor of Norton"
+                return ()  # "for Ada Stone, a merchant and former Mayor of Norton"
             joined = False
         elif unit.text in _JOINERS:
             if unit.text in _BETWEEN_NAMES and not _name_before(units, at):
-                return None
+                return ()
             listed, crossed = listed or unit.text in _CONJUNCTIONS, crossed or unit.text in ("to", "with")
             if unit.text == "," and not (listed or _goes_on(units, clause.value)):
-                return None
+                return ()
             joined, since = True, since if joined else 0
         elif unit.kind is Kind.MARK and (unit.text != "-" or is_glued(units, at)):
-            return None
+            return ()
         elif unit.text == "of" and _is_side(clause, at - 1):
             at -= 1
         elif unit.text in _ENDS or (words and unit.text in _POSSESSIVE) or _is_acting(clause, at):
-            return None
+            return ()
         else:
             words += unit.text not in _ARTICLES
             since += joined and unit.text not in _ARTICLES
             parted = parted or (listed and units[at + 1].text == ",")  # "in the park, and Elm Hall"
             if words > _LONGEST_HEAD:
-                return None
+                return ()
         at -= 1
-    return None
+    return ()
+
+
+def _past_owner(clause: Clause) -> int:
+    """The place before a name, or before its owner: "in Norton's Ash Quarter"."""
+    units, at = clause.units, clause.value - 1
+    return at - 2 if at > 1 and units[at].text == "'s" and units[at - 1].kind is Kind.NAME else at
+
+
+def _past_kind(units: Sequence[Unit], at: int) -> int:
+    """The place before words that only say what a place is: "the suburb of" in "borders the suburb of"."""
+    named = at > 2 and units[at].text == "of" and units[at - 1].text in OF_PLACES
+    return at - 3 if named and units[at - 2].text == "the" and units[at - 3].text not in AUXILIARIES else at
 
 
 def _is_acting(clause: Clause, at: int) -> bool:
@@ -121,9 +142,9 @@ def _is_agent(one: Occurrence, clause: Clause) -> bool:
     return any(unit.text in _NOT_MAKING for unit in units[max(0, by - _LONGEST_HEAD) : by])
 
 
-def _past_aside(units: Sequence[Unit], at: int) -> int:
+def _past_aside(units: Sequence[Unit], at: int, openers: Collection[str] = ("which", "who")) -> int:
     """The place behind a relative clause between commas: ", which Jo Reed built,"."""
-    if at + 1 >= len(units) or units[at].text != "," or units[at + 1].text not in ("which", "who"):
+    if at + 1 >= len(units) or units[at].text != "," or units[at + 1].text not in openers:
         return at
     closed = (n for n in range(at + 2, len(units)) if units[n].text == ",")
     return next(closed, at - 1) + 1
@@ -131,7 +152,7 @@ def _past_aside(units: Sequence[Unit], at: int) -> int:
 
 def _acts(units: Sequence[Unit], at: int) -> bool:
     """Whether a name has a verb of its own: "was founded by Jo Reed, and Ada Stone laid it out"."""
-    after = _past_aside(units, at + 1)
+    after = _past_aside(units, at + 1, ("which", "who", "the", "a", "an"))
     while after < len(units) and is_adverb(units[after]):
         after += 1
     if after >= len(units) or units[after].kind is not Kind.WORD:
@@ -143,6 +164,12 @@ def _acts(units: Sequence[Unit], at: int) -> bool:
     )
 
 
+def _has_own_verb(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name has a verb of its own, or one that is left out: ", and the Ash Cemetery by Jo Reed"."""
+    left_out = at + 1 < len(units) and units[at + 1].text == "by"
+    return left_out or _acts(units, at)
+
+
 def _name_before(units: Sequence[Unit], at: int) -> bool:
     """Whether a name stands before "with" or "as well as"."""
     while at > 0 and units[at].text in _BETWEEN_NAMES | {","}:
@@ -150,12 +177,13 @@ def _name_before(units: Sequence[Unit], at: int) -> bool:
     return units[at].kind is Kind.NAME
 
 
-def _own(ending: Iterable[Occurrence], clause: Clause) -> Governor | None:
-    """The label of this relation among those that end at one place; not a verb that its object does."""
-    for one in ending:
-        if clause.term.iri in one.terms and not _is_active(one, clause):
-            return Governor(one.first, one.last)
-    return None
+def _own(ending: Iterable[Occurrence], clause: Clause) -> Sequence[Governor]:
+    """The labels of this relation among those that end at one place; not a verb that its object does."""
+    return [
+        Governor(one.first, one.last)
+        for one in ending
+        if clause.term.iri in one.terms and not _is_active(one, clause)
+    ]
 
 
 def _is_active(one: Occurrence, clause: Clause) -> bool:
@@ -168,16 +196,26 @@ def _is_active(one: Occurrence, clause: Clause) -> bool:
 
 def _behind(clause: Clause) -> Governor | None:
     """A noun of the relation right behind its object: "Gothic Revival style"."""
-    after = clause.value + 1
+    after, joined = clause.value + 1, False
     if after < len(clause.units) and clause.units[after].text == "-":
         after += 1
+    elif after + 1 < len(clause.units) and clause.units[after].text == "and":
+        after, joined = after + 2, clause.units[after + 1].kind is Kind.NAME
     for one in clause.occurrences:
         if one.first == after and clause.term.iri in one.terms and not one.passive:
             rest = clause.units[one.last] if one.last < len(clause.units) else None
             plain = rest is None or rest.kind is Kind.MARK or rest.text in ("and", "by", "with", "to")
-            if plain and not _is_active(one, clause) and not clause.units[one.first].text.endswith("s"):
+            several = clause.units[one.first].text.endswith("s")
+            listed = joined or _is_last_of_list(clause)
+            if plain and not _is_active(one, clause) and several <= listed and joined <= several:
                 return Governor(clause.value, one.last)
     return None
+
+
+def _is_last_of_list(clause: Clause) -> bool:
+    """Whether a list ends with a name: "Gothic and Baroque" of "styles"."""
+    units, at = clause.units, clause.value - 1
+    return at > 0 and units[at].text == "and" and units[at - 1].kind is Kind.NAME
 
 
 def _as_subject(clause: Clause) -> Governor | None:
@@ -186,10 +224,16 @@ def _as_subject(clause: Clause) -> Governor | None:
     verbs = clause.phrases.converse_verbs(clause.term.iri)
     while at < len(units) and (_goes_on_with_name(units, at) or units[at].kind is Kind.NAME):
         at += 1
+    at = _past_aside(units, at, ("a", "an", "the"))
     while at < len(units) and (is_adverb(units[at]) or units[at].text in ("has", "have", "had", "who", ",")):
         at += 1
+    if at + 2 < len(units) and units[at + 1].text == "and" and units[at].stem not in verbs:
+        at += 2  # "owns and operates"
     if at < len(units) and units[at].kind is Kind.WORD and units[at].stem in verbs:
-        by = any(units[n].text == "by" for n in range(at + 1, min(at + 2, len(units))))
+        after = units[at + 1].text if at + 1 < len(units) else ""
+        by = after == "by" or (
+            units[at - 1].text == "," and after in PREPOSITIONS
+        )  # "Elm Hall, built in 1873"
         if not by and not units[at].text.endswith(("er", "or", "ers", "ors")):
             return Governor(at, at + 1, converse=True)
     return None
@@ -197,15 +241,36 @@ def _as_subject(clause: Clause) -> Governor | None:
 
 def _as_role(clause: Clause) -> Governor | None:
     """The role of the object, and after it the subject: "Cass Gilbert was the architect of the tower"."""
-    units = clause.units
+    units, value = clause.units, clause.value
     for one in clause.occurrences:
         end = one.last - (units[one.last - 1].text == "of")
-        if clause.term.iri not in one.terms or one.first < clause.value or end <= one.first:
+        if clause.term.iri not in one.terms or end <= one.first:
             continue
-        is_role = units[end - 1].text.endswith(("er", "or", "ers", "ors", "ect", "ects"))
-        if is_role and _is_of(units, end, clause.others):
+        if not units[end - 1].text.endswith(("er", "or", "ers", "ors", "ect", "ects")):
+            continue
+        before = units[one.first - 1].text if one.first else ""
+        if before == "its" and _is_named(units, value, one.first - 1, end):
+            return Governor(one.first, end)
+        if one.first > value and _is_of(units, end, clause.others):
             return Governor(one.first, end, converse=True)
+        whole = next((at for at in (end + 1, end + 2) if at in clause.others), None)
+        if (
+            whole is not None
+            and units[end].text == "of"
+            and value == whole + 2
+            and units[whole + 1].text == ","
+        ):
+            return Governor(one.first, end, subject=whole)  # "The architect of Elm Hall, Ada Stone, was"
     return None
+
+
+def _is_named(units: Sequence[Unit], value: int, first: int, last: int) -> bool:
+    """Whether a name stands right beside "its architect": "Ada Stone was its architect"."""
+    if last < value:
+        return (value == last + 1 and units[last].text == ",") or (
+            value == last + 1 and units[last].text in ("was", "is")
+        )
+    return value == first - 2 and units[first - 1].text in (",", "was", "is", "were")
 
 
 def _is_of(units: Sequence[Unit], at: int, others: frozenset[int]) -> bool:
@@ -218,13 +283,16 @@ def _of_place(clause: Clause) -> Governor | None:
     """Where something is, without a word for it, for relations that "in" says."""
     if not clause.phrases.has(clause.term.iri, "in"):
         return None
-    return _genitive(clause) or _region(clause)
+    return _genitive(clause) or _region(clause) or _kind_of_region(clause)
 
 
 def _region(clause: Clause) -> Governor | None:
     """A region behind the place in it: "is in Elm Village, Norton"; not where a list goes on."""
     units, at = clause.units, clause.value
     place = at - 2
+    if place >= 0 and units[at - 1].text == "of" and place in clause.others:
+        parted = units[place].text.split()[-1] in _SIDES and " " in units[place].text
+        return Governor(place + 1, at, subject=place) if parted else None
     if place < 1 or units[at - 1].text != "," or place not in clause.others:
         return None
     lead = place - 1
@@ -239,12 +307,28 @@ def _region(clause: Clause) -> Governor | None:
     return Governor(place + 1, at, subject=place)
 
 
+def _kind_of_region(clause: Clause) -> Governor | None:
+    """A region behind the kind of a place in it: "is an inner suburb of Norton", not "the capital of"."""
+    units, noun = clause.units, clause.value - 2
+    if noun < 2 or units[noun + 1].text != "of" or units[noun].text not in OF_PLACES:
+        return None
+    here = noun - 1
+    while here > 0 and noun - here < _LONGEST_HEAD and units[here].kind is Kind.WORD:
+        if units[here].text in ("a", "an"):
+            return Governor(noun, clause.value)
+        if units[here].text in PREPOSITIONS | AUXILIARIES | _ARTICLES:
+            return None
+        here -= 1
+    return None
+
+
 def _genitive(clause: Clause) -> Governor | None:
     """A possessor, for relations that "in" says: "Hamburg's Elbphilharmonie"."""
     units, at = clause.units, clause.value
     if at + 1 >= len(units) or units[at + 1].text != "'s":
         return None
-    return Governor(at, at + 2) if {at + 2, at + 3} & clause.others else None
+    owned = sorted({at + 2, at + 3} & clause.others)
+    return Governor(at, at + 2, subject=owned[0]) if owned else None
 
 
 def _goes_on(units: Sequence[Unit], at: int) -> bool:

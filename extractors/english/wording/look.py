@@ -30,17 +30,19 @@ from extractors.english.wording.clause_checks import (
     other_subject,
     owner_before,
     says_of_a_part,
+    says_of_owned,
 )
-from extractors.english.wording.governing import governor
+from extractors.english.wording.governing import governors
 from extractors.english.wording.kind_look import KindLook
 from extractors.english.wording.kinds import kind_of_name
 from extractors.english.wording.phrases import Group, group_of, phrases_of
-from extractors.english.wording.proposing import Proposed, proposals
+from extractors.english.wording.proposing import IT, Proposed, proposals
 from extractors.english.wording.subjects import (
     Description,
     antecedent_before,
     chained,
     is_complement,
+    listed_with,
     outside,
     subject_of,
 )
@@ -86,7 +88,7 @@ class Wording:
         self._names = frozenset(span for span in spans if not looks_like_value(_words(text, span)))
         self._whole = WholeNames(text, linker, self._phrases)
         self._kinds = KindLook(text, linker, self._names, self._whole, self._is_english)
-        self._topics = Topics(text, self._units_of, self._suits)
+        self._topics = Topics(text, self._units_of, self._suits, self._phrases)
 
     def _units_of(self, sentence: Span) -> Sequence[Unit]:
         runs = capitalized_runs(self._text.text, sentence)
@@ -160,7 +162,23 @@ class Wording:
             if doubt is None or self._says_inverse(sentence, term, triple.subject, span):
                 return None
             found = found or doubt
+        if term.kind is PropertyKind.OBJECT and self._says_of_it(reading):
+            return None
         return found
+
+    def _says_of_it(self, reading: Interpretation) -> bool:
+        """Whether a sentence after one about the object says it of "it": "Elm Bridge crosses it"."""
+        triple, term = reading.said.triple, reading.relation
+        assert term is not None
+        for mention in self._text.occurrences(triple.subject):
+            sentence = self._text.sentence_of(mention)
+            topic = self._topics.before(sentence)
+            if topic is None or not self._is(Unit(Kind.NAME, topic.casefold(), "", 0, 0), triple.object):
+                continue
+            for it in IT.finditer(self._text.text, mention.end, sentence.end):
+                if self._says(sentence, term, triple.subject, Span(it.start(), it.end()), "") is None:
+                    return True
+        return False
 
     def _spans(self, words: str, reading: Interpretation) -> Sequence[Span]:
         window = reading.said.window
@@ -198,7 +216,7 @@ class Wording:
             return 'The text says which belongs to which by "respectively", which is not read.'
         at = next((n for n, u in enumerate(units) if u.start <= value.start and value.end <= u.end), None)
         if at is None:
-            return None
+            return f'"{text[value.start : value.end]}" goes on beyond its sentence.'
         if (units[at].start, units[at].end) != (value.start, value.end) and group is Group.NAMES:
             return f'"{text[value.start : value.end]}" is a part of "{_text(text, units[at])}".'
         units, at = outside(units, at)
@@ -213,22 +231,34 @@ class Wording:
         extra = {term.iri: relation} if relation and not self._phrases.knows(relation) else {}
         occurrences = self._phrases.occurrences(units, group, extra)
         clause = Clause(units, at, others, occurrences, term, self._phrases)
-        found = governor(clause, group)
         if group is Group.NAMES and (is_part_of_words(clause) or self._phrases.is_other(units, at)):
             return f'"{_text(text, units[at])}" is a part of a longer name, or describes another thing.'
-        if found is not None and is_owner(clause, found):
-            return f'"{_text(text, units[at])}" owns what follows it, or is a part of its name.'
         if (
             group is Group.NAMES
             and term.kind is not PropertyKind.OBJECT
-            and units[at - 1].text in ("a", "an")
+            and (units[at - 1].text in ("a", "an") or _is_described(text, units, at))
         ):
             return f'"{_text(text, units[at])}" describes a thing and is no name.'
-        if found is not None and is_half(clause, found):
-            return f'"{_text(text, units[at])}" may be a part of a longer name with "and".'
-        if found is None:
-            return f'The words before and after "{_text(text, units[at])}" do not say "{term.label}".'
-        if not others and not self._may_be_about(sentence, subject, units):
+        doubts: list[str] = []
+        for found in governors(clause, group):
+            doubt = self._against(sentence, clause, found, subject, group)
+            if doubt is None:
+                return None
+            doubts.append(doubt)
+        unsaid = f'The words before and after "{_text(text, units[at])}" do not say "{term.label}".'
+        return next(iter(doubts), unsaid)
+
+    def _against(
+        self, sentence: Span, clause: Clause, found: Governor, subject: str, group: Group
+    ) -> str | None:
+        """What speaks against words that say the relation of the object saying it of the subject."""
+        text, units, term = self._text.text, clause.units, clause.term
+        said = _text(text, units[clause.value])
+        if is_owner(clause, found):
+            return f'"{said}" owns what follows it, or is a part of its name.'
+        if is_half(clause, found):
+            return f'"{said}" may be a part of a longer name with "and".'
+        if not clause.others and not self._may_be_about(sentence, subject, units):
             return f'The sentence does not name "{subject}", and those before it are about other things.'
         return self._wrong_subject(clause, found, term, subject, group) or self._wrong_topic(
             sentence, clause, found, term, subject
@@ -260,7 +290,11 @@ class Wording:
     ) -> str | None:
         units, text = clause.units, self._text.text
         if found.subject is not None:
-            return None
+            if found.subject in clause.others or not self._is_name(units, found.subject):
+                return None
+            return (
+                f'The text says "{term.label}" of "{_text(text, units[found.subject])}", not of "{subject}".'
+            )
         if found.converse:
             return self._wrong_object(clause, found, term, subject)
         if (said := self._other(clause, found, subject)) is not None:
@@ -273,7 +307,7 @@ class Wording:
         if isinstance(about, Description):
             of_it = units[found.last - 1].text == "by" or group is Group.NUMBERS or about.inner
             return self._misdescribed(about, term, subject, of_it=of_it)
-        if about is not None and not self._is(about, subject):
+        if about is not None and not any(self._is(one, subject) for one in listed_with(units, about)):
             return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
         if about is None and is_behind(clause, found):
             return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
@@ -284,7 +318,7 @@ class Wording:
     def _other(self, clause: Clause, found: Governor, subject: str) -> str | None:
         """The other thing of which the words surely speak, by what stands right before them."""
         units, text = clause.units, self._text.text
-        if says_of_a_part(units, found):
+        if says_of_a_part(units, found) or says_of_owned(clause, found):
             return "something of another thing"
         owner = owner_before(units, found) or name_before(clause, found)
         if owner is not None and not self._is(owner, subject):
@@ -301,6 +335,10 @@ class Wording:
         if isinstance(meant, Unit) and not self._is(meant, subject):
             return f'The text says "{term.label}" of "{_text(text, meant)}", not of "{subject}".'
         after = None if meant is not None else objects_of(units, found.last)
+        placed = [at > found.last and is_complement(units, at) for at in clause.others]
+        described = units[found.last : found.last + 1] and units[found.last].text in ("the", "a", "an", "its")
+        if meant is None and after is None and described and placed and all(placed):
+            return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
         if after is None and meant is None and has_it_too(units, clause, found):
             return f'The text says "{term.label}" of "it", which is not "{subject}".'
         if after is not None and not any(self._is(unit, subject) for unit in after):
@@ -376,6 +414,9 @@ class Wording:
             return f'The text says "{term.label}" of "the {words[0]}", and "{subject}" is none.'
         return None
 
+    def _is_name(self, units: Sequence[Unit], at: int) -> bool:
+        return 0 <= at < len(units) and units[at].kind is Kind.NAME
+
     def _is(self, unit: Unit, name: str) -> bool:
         """Whether a unit is a name, a short form of it, or another name of the same thing."""
         if unit.kind is not Kind.NAME:
@@ -390,6 +431,12 @@ class Wording:
             return not ours  # "Roosevelt Island", which is known, is not short for its tramway
         before, found, after = f" {here} ".partition(f" {there} ")
         return bool(found) and not after and all(self._whole.describes(word) for word in before.split())
+
+
+def _is_described(text: str, units: Sequence[Unit], at: int) -> bool:
+    """Whether words without a capital stand behind "the": "began as the kitchen garden"."""
+    said = text[units[at].start : units[at].end]
+    return at > 0 and units[at - 1].text == "the" and said.replace(" ", "").isalpha() and said.islower()
 
 
 def _words(text: GroundedText, span: Span) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor
+from extractors.english.wording.phrases import Occurrence
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit
 
 __all__ = ["of_number"]
@@ -30,6 +31,9 @@ _COUNTED: Final = frozenset(
     """people persons inhabitants residents visitors spectators students pupils passengers riders seats guests
     souls citizens places years stories storeys floors levels beds rooms""".split()  # noqa: SIM905
 )
+_SHORT_TIMES: Final = frozenset({"daily", "weekly", "monthly", "hourly"})
+_SHORT: Final = frozenset("day week month hour night weekday weekend".split())  # noqa: SIM905
+_EACH: Final = frozenset({"a", "an", "per", "each", "every"})
 _APART: Final = frozenset(
     """north south east west northeast northwest southeast southwest northern southern eastern western from
     away off inland upstream downstream apart outside beyond past radius distance further""".split()  # noqa: SIM905
@@ -42,7 +46,7 @@ def of_number(clause: Clause) -> Governor | None:
     """What a number measures: words within it, right behind it, or shortly before it."""
     units, value = clause.units, clause.value
     iri = clause.term.iri
-    if _is_alternative(units, value) or _is_part(units, value):
+    if _is_alternative(units, value) or _is_part(units, value) or _is_of_other_time(clause):
         return None
     after = [
         one
@@ -55,6 +59,8 @@ def of_number(clause: Clause) -> Governor | None:
         if value - _VALUE_REACH <= one.last <= value and not _parted(units[one.last : value])
     ]
     behind = [one for one in after if one.first == value + 1]
+    if (around := _around(clause, before)) is not None:
+        return around
     if behind and not any(iri in one.terms for one in behind):
         return None  # "100 feet wide" is no height, though that may be said in feet
     if _is_apart(units, value):
@@ -73,11 +79,31 @@ def of_number(clause: Clause) -> Governor | None:
     return None
 
 
+def _around(clause: Clause, before: Sequence[Occurrence]) -> Governor | None:
+    """A label of several words before the number or around it: "room for 8,000", "home to 900 people"."""
+    iri, value = clause.term.iri, clause.value
+    led = [one for one in before if one.last == value and one.last - one.first > 1]
+    if any(iri in one.terms for one in led):
+        return Governor(led[0].first, value + 1)
+    around = clause.phrases.around(clause.units, value, iri)
+    return None if around is None else Governor(*around)
+
+
+def _is_of_other_time(clause: Clause) -> bool:
+    """Whether a number counts those of a day, a week or a month, and is sought for a year."""
+    behind = clause.units[clause.value + 1 : clause.value + 1 + _VALUE_REACH]
+    return "annual" in clause.term.label.split() and any(
+        unit.text in _SHORT_TIMES or (unit.text in _SHORT and behind[max(n - 1, 0)].text in _EACH)
+        for n, unit in enumerate(behind)
+    )
+
+
 def _is_part(units: Sequence[Unit], value: int) -> bool:
     """Whether a number numbers or is one of several: "grade 9", "including 5,197 club seats"."""
     before = units[value - 1].text if value else ""
     address = before == "at" and units[value].text.isdigit()
-    return address or before in _NUMBERED or before in _BESIDE
+    numbered = before in _NUMBERED and units[value].text.replace(",", "").isdigit()
+    return address or numbered or before in _BESIDE
 
 
 def _counts_other(clause: Clause) -> bool:

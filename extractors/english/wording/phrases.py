@@ -21,14 +21,14 @@ from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 from ontology.vocabulary import XSD
 
-__all__ = ["Group", "Occurrence", "Phrases", "group_of", "phrases_of"]
+__all__ = ["OF_PLACES", "Group", "Occurrence", "Phrases", "group_of", "phrases_of"]
 
 _OTHER_WORDS: Final = frozenset({"found", "located", "including", "institution", "institutions", "institute"})
 """Words that look like a form of another word: what was found was not founded, nor "located" a location."""
 _FORMERLY: Final = frozenset("originally formerly first once previously initially".split())  # noqa: SIM905
 _BEFORE_ADJECTIVES: Final = frozenset("and or the of in its their other a an".split())  # noqa: SIM905
 """What stands before a participle that describes a noun: "and surrounding Norton"."""
-_OF_PLACES: Final = frozenset(
+OF_PLACES: Final = frozenset(
     """neighborhood neighbourhood district borough area section quarter county village town city region state
     province suburb community museum church theater theatre line campus""".split()  # noqa: SIM905
 )
@@ -38,6 +38,8 @@ _OF_NAMES: Final = frozenset(
     office offices store stores plant factory headquarters terminal corner side end family""".split()  # noqa: SIM905
 )
 """Nouns that name another thing, which a name before them describes: "the Elm Bridge ramp"."""
+_ABOUT: Final = frozenset("about some around approximately roughly nearly almost over".split())  # noqa: SIM905
+_SQUARED: Final = frozenset(stem(word) for word in ("square", "sq", "cubic"))
 _LIMITS: Final = frozenset({"line", "lines", "limits"})
 _AREAS: Final = frozenset({"county", "city", "state", "town", "borough"})
 _AFTER_HEADS: Final = frozenset("of for in at on and de".split())  # noqa: SIM905
@@ -122,6 +124,10 @@ class Phrases:
         """The verbs, as stems, that say a relation from its other end: "designed" of "designed by"."""
         return self._converses.get(iri, frozenset())
 
+    def is_converse(self, unit: Unit) -> bool:
+        """Whether a word is a verb that says some relation from its other end."""
+        return unit.kind is Kind.WORD and any(unit.stem in verbs for verbs in self._converses.values())
+
     def knows(self, text: str) -> bool:
         """Whether words are a label of any relation."""
         return any(label.words == tuple(words(text)) for labels in self._own.values() for label in labels)
@@ -142,7 +148,7 @@ class Phrases:
             return False
         if after[0].text in _OF_NAMES or (after[0].text in _LIMITS and own in _AREAS):
             return True
-        if after[0].kind is not Kind.WORD or after[0].text in _OF_PLACES:
+        if after[0].kind is not Kind.WORD or after[0].text in OF_PLACES:
             return False
         kind = self.is_kind(after[0]) and not after[0].text.endswith("s")
         return kind and self.is_noun(own) and after[0].stem != stem(own)
@@ -188,7 +194,26 @@ class Phrases:
     def within(self, iri: NamedNode, text: str) -> bool:
         """Whether a text has all words of one of a relation's labels, in any order."""
         said = {stem(word) for word in words(text)}
-        return any(said.issuperset(label.stems) for label in self._own.get(iri, ()))
+        squared = said & _SQUARED
+        return any(
+            said.issuperset(label.stems) and (not squared or squared & set(label.stems))
+            for label in self._own.get(iri, ())
+        )
+
+    def around(self, units: Sequence[Unit], value: int, iri: NamedNode) -> tuple[int, int] | None:
+        """Where a label of the relation has a number between its words: "home to 214,000 people"."""
+        left = value
+        while left and units[left - 1].text in _ABOUT:
+            left -= 1
+        for label in self._own.get(iri, ()):
+            for cut in range(1, len(label.words)):
+                first, last = left - cut, value + 1 + len(label.words) - cut
+                if first < 0 or last > len(units):
+                    continue
+                said = [unit.text for unit in (*units[first:left], *units[value + 1 : last])]
+                if said == list(label.words):
+                    return first, last
+        return None
 
     def occurrences(
         self, units: Sequence[Unit], group: Group, extra: Mapping[NamedNode, str]
@@ -223,7 +248,9 @@ class Phrases:
         inside = outer.first <= inner.first and inner.last <= outer.last
         if not inside or (outer.first, outer.last) == (inner.first, inner.last):
             return False
-        if outer.gap is not None and outer.gap[0] <= inner.last <= outer.gap[1]:
+        if outer.gap is not None and (
+            outer.gap[0] <= inner.last <= outer.gap[1] or outer.gap[1] <= inner.first
+        ):
             return False
         if any(unit.text == "and" for unit in units[outer.first : outer.last]):
             return False

@@ -14,9 +14,9 @@ from operator import is_
 from typing import Final
 
 from extractors.english.quantities import unit_of
-from extractors.english.wording.clause import Clause, Governor, is_glued
+from extractors.english.wording.clause import Clause, Governor, is_entry, is_glued
 from extractors.english.wording.clause_checks import is_compound
-from extractors.english.wording.governing import governor
+from extractors.english.wording.governing import governors
 from extractors.english.wording.phrases import Group, Phrases, group_of
 from extractors.english.wording.subjects import Description, is_complement, outside, subject_of
 from extractors.english.wording.topics import Topics
@@ -26,13 +26,18 @@ from extractors.text.chunking import Span
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 
-__all__ = ["Proposed", "proposals"]
+__all__ = ["IT", "Proposed", "proposals"]
 
 _MONTH: Final = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _DATE = re.compile(
     rf"(?<!\w)(?:\d{{1,2}} {_MONTH} \d{{4}}|{_MONTH} \d{{1,2}}, \d{{4}}|{_MONTH} \d{{4}}|1[0-9]\d\d|20\d\d)"
     r"(?!\w|[.,]\d|\s?[-–—/]\s?\d|\s[A-Z])"
 )
+_BEFORE_CLAUSES: Final = (
+    "and but that when where while as if because until since which what before after than"
+)
+IT: Final = re.compile(rf"(?<=[a-z] ){''.join(f'(?<! {word} )' for word in _BEFORE_CLAUSES.split())}it(?!\w)")
+"""The word as an object: no clause begins with it."""
 _MONTH_NAME = re.compile(rf"{_MONTH}(?!\w)", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?<![\w.,-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?: (?:million|thousand))?"
@@ -68,6 +73,16 @@ def proposals(
                 and not (group is Group.DATES and _in_period(units, n))
             ]
             yield from _said(text, schema, phrases, topics, sentence, units, group, places)
+        if (meant := topics.before(sentence)) is not None:
+            its = [
+                Span(one.start(), one.end()) for one in IT.finditer(text.text, sentence.start, sentence.end)
+            ]
+            units = units_of(text.text, sentence, [*(one for one in known if one not in its), *its])
+            places = [n for n, unit in enumerate(units) if unit.text == "it" and unit.kind is Kind.NAME]
+            found = _said(text, schema, phrases, topics, sentence, units, Group.NAMES, places)
+            yield from (
+                (one[0], one[1], meant, one[3]) for one in found if one[1].kind is PropertyKind.OBJECT
+            )
 
 
 def _said(
@@ -91,14 +106,14 @@ def _said(
         for iri in sorted(terms, key=lambda iri: -phrases.is_main(iri, units[max(0, at - 4) : at])):
             term = schema.properties[iri]
             clause = Clause(units, at, frozenset({at - 2}), occurrences, term, phrases)
-            found = governor(clause, group)
-            if found is None or found.converse or _is_cut(clause, found) or not _is_plain(clause, found):
-                continue
-            subject = _subject(text, topics, sentence, clause, found)
-            if subject is not None and found not in taken:
-                taken.add(found)
-                unit = units[at]
-                yield subject, term, text.text[unit.start : unit.end], sentence
+            for found in governors(clause, group):
+                if found.converse or _is_cut(clause, found) or not _is_plain(clause, found):
+                    continue
+                subject = _subject(text, topics, sentence, clause, found)
+                if subject is not None and found not in taken:
+                    taken.add(found)
+                    unit = units[at]
+                    yield subject, term, text.text[unit.start : unit.end], sentence
 
 
 def _subject(
@@ -106,18 +121,17 @@ def _subject(
 ) -> str | None:
     """The name that the words are said of, or what "it" stands for; None where that is open."""
     units = clause.units
+    if is_entry(units, found):
+        return _of_entry(text, topics, sentence, units, found.first)
     if found.subject is not None:
-        unit = units[found.subject]
-        return text.text[unit.start : unit.end] if unit.kind is Kind.NAME else None
+        return _named(text, units[found.subject])
     for at, unit in enumerate(units):
-        if at == clause.value or unit.kind is not Kind.NAME or not _may_act(units, at):
-            continue
-        if clause.phrases.is_other(units, at):
+        named = at != clause.value and unit.kind is Kind.NAME and _may_act(units, at)
+        if not named or clause.phrases.is_other(units, at):
             continue
         about = subject_of(units, found.first, clause.value, partial(is_, unit))
         if about is unit:
-            plain = _is_direct(clause, at, found)
-            return text.text[unit.start : unit.end] if plain else None
+            return _named(text, unit) if _is_direct(clause, at, found) else None
         if isinstance(about, Description):
             break
     about = subject_of(units, found.first, clause.value, lambda _: False)
@@ -137,16 +151,34 @@ def _subject(
     return topics.before(sentence) if opens else topics.of(sentence)
 
 
+def _named(text: GroundedText, unit: Unit) -> str | None:
+    return text.text[unit.start : unit.end] if unit.kind is Kind.NAME else None
+
+
+def _of_entry(
+    text: GroundedText, topics: Topics, sentence: Span, units: Sequence[Unit], first: int
+) -> str | None:
+    """What a key in brackets or a list says something of: the name before it, or what the text is about."""
+    if first > 1 and units[first - 1].text == "(":
+        return _named(text, units[first - 2])
+    opening = next((unit for unit in units if unit.kind is not Kind.MARK and unit.text != "the"), None)
+    if opening is not None and opening.kind is Kind.NAME and opening.start < units[first].start:
+        return text.text[opening.start : opening.end]
+    return topics.of_text(sentence)
+
+
 def _is_direct(clause: Clause, at: int, found: Governor) -> bool:
     """Whether no other verb stands between a subject and the words that are said of it."""
     units = clause.units
     if _is_lone(units, found):
         return at == found.first - 1 or (at == found.first - 2 and units[at + 1].text == ",")
+    follows = units[at + 1] if at + 1 < len(units) else None
+    if follows is not None and (clause.phrases.is_kind(follows) or _is_noun(units, at + 1)):
+        return False  # "a Norton neighborhood of 4 acres", "Ash lift, two streets away, is run by"
+    if any(unit.text == "it" for unit in units[at + 1 : found.first]):
+        return False  # "Oak Trust built it in the Gothic style"
     if units[_verb_start(units, found.first)].text in ("and", ",", "but"):
         return True
-    follows = units[at + 1] if at + 1 < len(units) else None
-    if follows is not None and clause.phrases.is_kind(follows):
-        return False  # "a Norton neighborhood of 4 acres"
     said = {n for one in clause.occurrences for n in range(one.first, one.last)}
     return all(
         unit.kind is not Kind.WORD
@@ -155,6 +187,17 @@ def _is_direct(clause: Clause, at: int, found: Governor) -> bool:
         or unit.text in AUXILIARIES | PREPOSITIONS | _SMALL
         or clause.phrases.is_kind(unit)
         for n, unit in enumerate(units[at + 1 : found.first], at + 1)
+    )
+
+
+def _is_noun(units: Sequence[Unit], at: int) -> bool:
+    """Whether a word right behind a name is a noun: a comma or an auxiliary follows it."""
+    word, after = units[at], units[at + 1] if at + 1 < len(units) else None
+    plain = word.kind is Kind.WORD and word.text.isalpha() and not is_adverb(word)
+    if after is None or not plain or word.text in AUXILIARIES | PREPOSITIONS | _SMALL:
+        return False
+    return after.text in AUXILIARIES or (
+        after.text == "," and not word.text.endswith(("ed", "ew", "ll", "se"))
     )
 
 
@@ -197,6 +240,8 @@ def _goes_on(unit: Unit, after: Sequence[Unit]) -> bool:
     """Whether a name is cut: "Norton F" of "F.C.", "Pier" of "Pier 66"."""
     if not after:
         return False
+    if after[0].text == "for" and len(after) > 1 and after[1].kind is Kind.NAME:
+        return True  # "the Trust for Elm Island"
     numbered = after[0].start == unit.end + 1 and after[0].text[0].isdigit()
     dotted = len(after) > 1 and after[0].text == "." and after[1].start == after[0].end
     return numbered or dotted
@@ -227,7 +272,8 @@ def _is_cut(clause: Clause, found: Governor) -> bool:
 def _is_plain(clause: Clause, found: Governor) -> bool:
     """Whether the words are more than a preposition, or one right behind a name: "Elm Hall in Norton"."""
     units, term, before = clause.units, clause.term, found.first - 1
-    if found.last == found.first + 2 and clause.phrases.is_kind(units[found.first]):
+    noun = clause.phrases.is_kind(units[found.first]) and not units[found.first].text.endswith("ed")
+    if found.last == found.first + 2 and noun:
         return units[found.last - 1].text not in ("in", "on", "at")  # "is a station on Elm Street"
     if found.last < len(units) and units[found.last].text in ("it", "them"):
         return False

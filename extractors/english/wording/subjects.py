@@ -17,6 +17,7 @@ __all__ = [
     "antecedent_before",
     "chained",
     "is_complement",
+    "listed_with",
     "outside",
     "subject_of",
 ]
@@ -28,9 +29,12 @@ _NEW_CLAUSE: Final = frozenset({"while", "whereas", "but", "although", "though",
 _SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())  # noqa: SIM905
 _STRONG: Final = frozenset(";:•|")
 _BEFORE_NAMES: Final = frozenset("the a an nearby old new former famous number no".split())  # noqa: SIM905
+_NAMING: Final = frozenset("called named nicknamed dubbed renamed as formerly previously originally".split())  # noqa: SIM905
+"""What stands before another name of a thing, which is no subject: "formerly called Ash Hall, was"."""
 _NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split())  # noqa: SIM905
 """Prepositions that do not say where something is, so that what follows their name is said of that name."""
 _PLACING: Final = frozenset({"in", "within", "inside", "at", "on", "of"})
+_STOOD: Final = frozenset("stood lay sat stands lies sits".split())  # noqa: SIM905
 _HAVING: Final = frozenset({"had", "has", "have", "saw", "got"})
 
 
@@ -73,12 +77,16 @@ def subject_of(
     if between is not None:
         return between
     start = _clause_start(units, anchor)
-    at = anchor - 1
+    at = anchor - 1 - (units[anchor - 1].text in _STOOD)
     while at >= start and (is_adverb(units[at]) or units[at].text in AUXILIARIES):
         at -= 1
     if at >= start and units[at].text in _RELATIVE:
         return _antecedent(units, start, at, is_subject)
+    if (relative := _shared_relative(units, start, at)) is not None:
+        return _antecedent(units, start, relative, is_subject)
     if (renamed := _apposition(units, start, at)) is not None:
+        return renamed
+    if (renamed := _apposed_too(units, start, at, anchor)) is not None:
         return renamed
     adjacent = _adjacent(units, start, at)
     if adjacent is not None and is_subject(adjacent):
@@ -90,7 +98,8 @@ def subject_of(
         return units[at]
     if (reduced := _reduced(units, start, at, anchor)) is not None:
         return reduced
-    return _nearest(units, start, at, value) or (_fronted(units, anchor, value) if at < start else None)
+    fronts = at < start and (start == 0 or units[start - 1].kind is Kind.MARK)
+    return _nearest(units, start, at, value) or (_fronted(units, anchor, value) if fronts else None)
 
 
 def outside(units: Sequence[Unit], at: int) -> tuple[Sequence[Unit], int]:
@@ -140,7 +149,21 @@ def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | 
 
 def is_complement(units: Sequence[Unit], at: int) -> bool:
     """Whether a name only says where, of what or by whom: "in Norton", "by the Oak Trust"."""
-    return _lead(units, at) in PREPOSITIONS
+    return _lead(units, at) in PREPOSITIONS | _NAMING
+
+
+def listed_with(units: Sequence[Unit], subject: Unit) -> Sequence[Unit]:
+    """The names that open a clause together: "Elm Hall and the Ash Tower were designed by"."""
+    at = next(n for n, unit in enumerate(units) if unit is subject)
+    found, here = [subject], at - 1
+    while here > 0 and units[here].text in ("and", ",", "the", "both"):
+        if units[here].text in ("and", ",") and units[here - 1].kind is Kind.NAME:
+            found.append(units[here - 1])
+            here -= 1
+        here -= 1
+    opens = here < 0 or units[here].kind is Kind.MARK or units[here].text in ("the", "both")
+    joined = any(unit.text == "and" for unit in units[max(here, 0) : at])
+    return found if opens and joined else [subject]
 
 
 def _between(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
@@ -163,9 +186,16 @@ def _between(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
 
 def _clause_start(units: Sequence[Unit], anchor: int) -> int:
     for at in range(anchor - 1, -1, -1):
+        if units[at].text == "but" and _goes_on(units, at + 1, anchor):
+            continue
         if units[at].text in _STRONG or (units[at].text in _NEW_CLAUSE and units[at].text != "that"):
             return at + 1
     return 0
+
+
+def _goes_on(units: Sequence[Unit], at: int, anchor: int) -> bool:
+    """Whether a verb stands right behind "but", and so has the subject before: "but has played at"."""
+    return all(is_adverb(unit) or unit.text in AUXILIARIES for unit in units[at:anchor])
 
 
 def _may_follow(units: Sequence[Unit], anchor: int) -> bool:
@@ -187,6 +217,35 @@ def _apposition(units: Sequence[Unit], start: int, at: int) -> Unit | None:
     return None
 
 
+def _apposed_too(units: Sequence[Unit], start: int, at: int, anchor: int) -> Unit | None:
+    """The name whose description goes on at "and": "Norton, a town founded in 1952 and home to"."""
+    described = units[anchor].text == "home" or units[anchor].text.endswith("ed")
+    if at <= start or units[at].text != "and" or not described or at != anchor - 1:
+        return None
+    for here in range(at - 1, start + 1, -1):
+        if units[here].text == ",":
+            opens = units[here + 1].text in ("a", "an") and units[here - 1].kind is Kind.NAME
+            return units[here - 1] if opens else None
+        if units[here].text in AUXILIARIES or (units[here].kind is Kind.MARK and units[here].text != "-"):
+            return None
+    return None
+
+
+def _shared_relative(units: Sequence[Unit], start: int, at: int) -> int | None:
+    """The "which" whose clause goes on at "and": "the hall, which opened in 1901 and faces Elm Park"."""
+    if at < start or units[at].text != "and":
+        return None
+    for here in range(at - 1, start, -1):
+        if units[here].kind is Kind.MARK:
+            return None
+        if units[here].text in ("which", "who") or (
+            units[here].text == "that" and units[here - 1].kind is Kind.NAME
+        ):
+            follows = units[here + 1]
+            return here if follows.kind is Kind.WORD and follows.text not in ("the", "a", "an") else None
+    return None
+
+
 def _antecedent(
     units: Sequence[Unit], start: int, relative: int, is_subject: SubjectCheck
 ) -> Unit | Description | None:
@@ -194,9 +253,16 @@ def _antecedent(
     at = relative - 1
     while at >= start and units[at].kind is Kind.MARK:
         at -= 1
-    if at < start or units[at].kind is not Kind.NAME:
+    if at < start:
         return None
+    if units[at].kind is not Kind.NAME:
+        return _owned(units, start, at)
     nearest = units[at]
+    if (whole := _of_whole(units, at)) is not None:
+        return whole
+    apposed = _apposition(units, start, at - 2) if _lead(units, at) == "by" else None
+    if (noun := apposed or _noun_with_place(units, start, at)) is not None:
+        return noun
     if _is_complement(units, at, start):
         return _nearest(units, start, at - 1, -1)  # "in Weston, and Ash County, Norton, that connects"
     restricts = at == relative - 1 and units[relative].text in ("that", "which")
@@ -207,6 +273,55 @@ def _antecedent(
     if _lead(units, at) not in PREPOSITIONS or _is_object(units, at):
         return nearest
     return _nearest(units, start, at - 1, -1)
+
+
+def _owned(units: Sequence[Unit], start: int, at: int) -> Description | None:
+    """A part of which "which" speaks: "its bell tower, which"."""
+    for here in range(at - 1, max(start, at - 4) - 1, -1):
+        if units[here].text in _POSSESSIVE:
+            return Description(_first_noun(units, here + 1, at), possessive=True)
+        if units[here].kind is not Kind.WORD or units[here].text in PREPOSITIONS | AUXILIARIES:
+            return None
+    return None
+
+
+def _noun_with_place(units: Sequence[Unit], start: int, at: int) -> Description | None:
+    """The object of a verb of which "which" behind its place speaks: "runs the garden on Elm Lane, which"."""
+    here = at - 1
+    while here > start and units[here].text in _BEFORE_NAMES:
+        here -= 1
+    if here <= start or units[here].text not in _PLACING - {"of"}:
+        return None
+    noun = first = here - 1
+    while (
+        first > start
+        and units[first].kind is Kind.WORD
+        and units[first].text not in ("the", "a", "an", "its")
+    ):
+        if units[first].text in PREPOSITIONS | AUXILIARIES:
+            return None
+        first -= 1
+    verb = units[first - 1] if first > start else None
+    if first == noun or verb is None or units[first].kind is not Kind.WORD:
+        return None
+    plain = verb.kind is Kind.WORD and verb.text not in PREPOSITIONS | AUXILIARIES | {"and", "but", "as"}
+    return Description(_first_noun(units, first + 1, noun), possessive=False, inner=True) if plain else None
+
+
+def _of_whole(units: Sequence[Unit], at: int) -> Unit | Description | None:
+    """The part that "which" behind its whole speaks of: "Line 3 of the Ash Metro, which"."""
+    here = at - 1
+    while here > 0 and units[here].text in ("the", "a", "an"):
+        here -= 1
+    if here < 1 or units[here].text not in ("of", "for"):
+        return None
+    part = here - 1
+    if units[part].text.isdigit() and part:
+        part -= 1
+    if units[part].kind is Kind.NAME:
+        return units[part]
+    numbered = part < here - 1 and units[part].kind is Kind.WORD
+    return Description(units[part].text, possessive=False, inner=True) if numbered else None
 
 
 def _is_object(units: Sequence[Unit], at: int) -> bool:
@@ -224,7 +339,9 @@ def _reduced(units: Sequence[Unit], start: int, at: int, anchor: int) -> Unit | 
     plain = at == anchor - 1 and at > start and units[at].text == ","
     if not plain or units[name].kind is not Kind.NAME or not units[anchor].text.endswith(("ed", "lt", "own")):
         return None
-    return units[name] if _lead(units, name, start) in _NOT_PLACING - {"by"} else None
+    lead = _lead(units, name, start)
+    acted = lead.isalpha() and lead.endswith("s") and lead not in PREPOSITIONS | AUXILIARIES | _BEFORE_NAMES
+    return units[name] if acted or lead in _NOT_PLACING - {"by"} else None
 
 
 def _adjacent(units: Sequence[Unit], start: int, at: int) -> Unit | None:
@@ -251,7 +368,7 @@ def _nearest(units: Sequence[Unit], start: int, at: int, value: int) -> Unit | D
                 return unit
             if lead == "and" and not _is_listed(units, here):
                 return unit
-        description = _description(units, here, start)
+        description = _description(units, here, start, at)
         if description is not None:
             return description
         here -= 1
@@ -261,6 +378,8 @@ def _nearest(units: Sequence[Unit], start: int, at: int, value: int) -> Unit | D
 def _is_complement(units: Sequence[Unit], at: int, start: int) -> bool:
     """A possessor ("Hamburg's"), or a region after the place in it ("at Pier Head, Liverpool")."""
     if (at + 1 < len(units) and units[at + 1].text == "'s") or _is_second(units, at):
+        return True
+    if _lead(units, at, start) in _NAMING:
         return True
     before = at - 2
     while before > start and units[before + 1].text == "," and units[before].kind is Kind.NAME:
@@ -293,15 +412,17 @@ def _is_listed(units: Sequence[Unit], at: int) -> bool:
     return here >= 0 and units[here].kind is Kind.NAME and _lead(units, here) not in ("", ",")
 
 
-def _description(units: Sequence[Unit], at: int, start: int) -> Description | None:
-    """ "The tower" or "its towers" where it opens a clause and something follows it."""
+def _description(units: Sequence[Unit], at: int, start: int, last: int = -1) -> Description | None:
+    """ "The tower" or "its towers" where it opens a clause; a verb follows, or it ends at `last`."""
     unit = units[at]
     if unit.text not in _POSSESSIVE | {"the", "a", "an"} or unit.kind is not Kind.WORD:
         return None
     before = units[at - 1].text if at else ""
     indefinite = unit.text in ("a", "an")
+    if indefinite and all(one.kind is Kind.MARK for one in units[:at]) and " ".join(_head(units, at + 1)):
+        return Description(" ".join(_head(units, at + 1)), possessive=False, inner=True)
     inner = before in _SUBORDINATING or (indefinite and before in ("and", "but"))
-    opens = at == start or before in ("", ",", "and", "but")
+    opens = at == start or before in ("", ",", "and", "but") or _is_when(units, at, start)
     if not (inner or (opens and not indefinite)) or at + 1 >= len(units) or _is_aside(units, at, start):
         return None
     noun = at + 1
@@ -316,10 +437,30 @@ def _description(units: Sequence[Unit], at: int, start: int) -> Description | No
         noun += 1
     if units[noun].kind is not Kind.WORD:
         return None
-    if inner and (noun + 1 >= len(units) or units[noun + 1].text not in AUXILIARIES):
+    if inner and noun != last and (noun + 1 >= len(units) or units[noun + 1].text not in AUXILIARIES):
         return None
     mid = any(one.kind is not Kind.MARK for one in units[:at])
     return Description(_first_noun(units, at + 1, noun), unit.text in _POSSESSIVE, inner, mid)
+
+
+def _head(units: Sequence[Unit], at: int) -> Sequence[str]:
+    """The words of a noun phrase: "bronze statue" of "A bronze statue of Ada Stone"."""
+    end = at
+    while (
+        end < len(units)
+        and units[end].kind is Kind.WORD
+        and units[end].text not in AUXILIARIES | PREPOSITIONS
+    ):
+        end += 1
+    return [unit.text for unit in units[at:end]][:3]
+
+
+def _is_when(units: Sequence[Unit], at: int, start: int) -> bool:
+    """Whether a date that opens a clause stands right before: "in 1821 the walls were pulled down"."""
+    year = at - 2 >= start and units[at - 1].text[-4:].isdigit() and units[at - 2].text in ("in", "on", "by")
+    return year and (
+        at - 2 == start or units[at - 3].kind is Kind.MARK or units[at - 3].text in ("and", "but")
+    )
 
 
 def _is_aside(units: Sequence[Unit], at: int, start: int) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from extractors.english.wording.phrases import Phrases
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
@@ -21,6 +22,7 @@ _PRESENTING: Final = frozenset("nearby next here there opposite behind beyond cl
 _STANDING: Final = frozenset("is was stands stood lies lay rises sits".split())  # noqa: SIM905
 _LONGEST_PLACE: Final = 5
 _DEFINITE: Final = frozenset("the this that it he she they".split())  # noqa: SIM905
+_OBJECTS: Final = frozenset("the a an it its this and".split())  # noqa: SIM905
 _GAP = re.compile(r"\n[ \t\r]*\n")
 _BULLETS: Final = frozenset('"“-•*·–—>')
 _OTHERS: Final = frozenset("original former previous earlier older other another".split())  # noqa: SIM905
@@ -35,10 +37,11 @@ Suits = Callable[[str, str], bool]
 class Topics:
     """The topics of one text's sentences, each found once."""
 
-    def __init__(self, text: GroundedText, units: UnitsOf, suits: Suits) -> None:
+    def __init__(self, text: GroundedText, units: UnitsOf, suits: Suits, phrases: Phrases) -> None:
         self._text = text
         self._units = units
         self._suits = suits
+        self._phrases = phrases
         self._found: dict[int, str | None] = {}
 
     def before(self, sentence: Span) -> str | None:
@@ -57,6 +60,8 @@ class Topics:
         if at == 0:
             return True
         topic, units = self.before(sentence), self._units(self._text.sentences[at - 1])
+        if units and is_subject(units[0]) and self._has_made(units):
+            return False  # "Ada Stone founded the firm in 1868. It"
         if topic is not None:
             return is_subject(Unit(Kind.NAME, topic.casefold(), "", 0, 0))
         names = [n for n, unit in enumerate(units) if unit.kind is Kind.NAME]
@@ -69,6 +74,12 @@ class Topics:
         """What a sentence is about; None where that is open."""
         at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), None)
         return None if at is None else self._topic(at)
+
+    def of_text(self, sentence: Span) -> str | None:
+        """What a list in a text is about: the one topic of all sentences before it."""
+        at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
+        found = {topic for before in range(at) if (topic := self._topic(before)) is not None}
+        return next(iter(found)) if len(found) == 1 else None
 
     def recent(self, sentence: Span) -> Sequence[str]:
         """What the text is about before a sentence: the topics of its paragraph, and what opens the text.
@@ -84,8 +95,14 @@ class Topics:
             topic = self._topic(before)
             found += [topic] if topic is not None else self._free(here) if before == at - 1 else []
         opening = self._units(self._text.sentences[0]) if at else ()
-        first = next((unit for unit in opening if unit.kind is Kind.NAME), None)
-        return found if first is None else [*found, self._text.text[first.start : first.end]]
+        names = [unit for unit in opening if unit.kind is Kind.NAME]
+        first = names[:1] + [unit for unit in names[1:] if self._opens_line(unit)]
+        return [*found, *(self._text.text[unit.start : unit.end] for unit in first)]
+
+    def _opens_line(self, unit: Unit) -> bool:
+        """Whether a name stands first in its line, behind a heading."""
+        line = self._text.text.rfind("\n", 0, unit.start) + 1
+        return line > 0 and self._text.text[line : unit.start].strip().casefold() in ("", "the")
 
     def _free(self, sentence: Span) -> Sequence[str]:
         """The names of a sentence that do not only say where or by whom."""
@@ -136,9 +153,40 @@ class Topics:
             first = units[place + 1]
         at_name = units.index(first)
         owns = at_name + 1 < len(units) and units[at_name + 1].text == "'s"
-        if first.kind is not Kind.NAME or owns or _is_listed(units, at_name):
+        if (
+            first.kind is not Kind.NAME
+            or owns
+            or _is_listed(units, at_name)
+            or self._makes(units, at_name + 1)
+        ):
             return None
-        return self._text.text[first.start : first.end]
+        end = self._noun_end(units, at_name)
+        return self._text.text[first.start : end]
+
+    def _noun_end(self, units: Sequence[Unit], at: int) -> int:
+        """Where a name ends, with a common noun that is a part of it: "Ash station opened"."""
+        follows = units[at + 1 : at + 3]
+        if follows and follows[0].text.isdigit() and follows[0].start == units[at].end + 1:
+            return follows[0].end  # "Line 3"
+        if len(follows) < 2 or not self._phrases.is_kind(follows[0]) or follows[0].text.endswith("s"):
+            return units[at].end
+        verb = (
+            follows[1].text in AUXILIARIES or follows[1].text.endswith("ed") or follows[1].kind is Kind.MARK
+        )
+        return follows[0].end if verb else units[at].end
+
+    def _has_made(self, units: Sequence[Unit]) -> bool:
+        """Whether a sentence says what its first name made, in the past."""
+        return self._makes(units, 1) and units[1].text.endswith(("ed", "built"))
+
+    def _makes(self, units: Sequence[Unit], at: int) -> bool:
+        """Whether a verb makes or owns a thing that may be meant next: "Ada Stone founded the firm"."""
+        while at < len(units) and (is_adverb(units[at]) or units[at].text in ("has", "had", ".")):
+            at += 1
+        if at + 1 >= len(units) or not self._phrases.is_converse(units[at]):
+            return False
+        follows = units[at + 1]
+        return follows.kind is Kind.NAME or follows.text in _OBJECTS
 
     def _noun(self, sentence: Span, units: Sequence[Unit], place: int) -> str | None:
         words: list[str] = []
@@ -190,17 +238,32 @@ def complemented(units: Sequence[Unit], anchor: int, subjects: Collection[int]) 
         if at >= anchor or here < 1 or units[here].text not in PREPOSITIONS:
             continue
         noun = here - 1
+        if units[noun].text == ",":
+            noun -= 1
+            here -= 1
         while noun > 0 and units[noun].kind is Kind.WORD and units[noun].text not in ("the", "its", "their"):
             if units[noun].text in AUXILIARIES | PREPOSITIONS:
                 break
             noun -= 1
         opens = noun == 0 or units[noun - 1].text in (".", ";", "and", ",")
-        verb = units[at + 1].text in AUXILIARIES if at + 1 < len(units) else False
-        verb = verb or at + 1 == anchor
+        after = _past_aside(units, at + 1)
+        verb = units[after].text in AUXILIARIES if after < len(units) else False
+        verb = verb or after == anchor
         if noun < here - 1 and opens and verb and units[noun].text in ("the", "its", "their"):
             plain = units[anchor].text not in PREPOSITIONS
             return units[here - 1].text if plain else None
     return None
+
+
+def _past_aside(units: Sequence[Unit], at: int) -> int:
+    """The place behind what is said between commas: "at Elm Place, with its clock tower, was"."""
+    if at >= len(units) or units[at].text != ",":
+        return at
+    closed = (n for n in range(at + 1, len(units)) if units[n].text == ",")
+    first = next(closed, None)
+    if first is None or any(unit.text in AUXILIARIES for unit in units[at:first]):
+        return at + 1 if at + 1 < len(units) and units[at + 1].text in AUXILIARIES else at
+    return first + 1
 
 
 def _is_listed(units: Sequence[Unit], at: int) -> bool:

@@ -32,7 +32,11 @@ _TOKEN = re.compile(
 )
 _CAPITAL = r"[^\W\d_a-zß-öø-ÿ]"
 _ABBREVIATED = rf"(?:(?<=\b{_CAPITAL})|(?<=\b{_CAPITAL}\w)|(?<=\b{_CAPITAL}\w\w))\.(?=\s{_CAPITAL})"
-_WORD = rf"(?:{_CAPITAL}[\w{MARKS}'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED})?|\d+(?:st|nd|rd|th))"
+_PLURAL_OWNER = rf"(?<=s)['’](?=\s{_CAPITAL})"  # "Elm Girls' School"
+_WORD = (
+    rf"(?:{_CAPITAL}[\w{MARKS}'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED}|{_PLURAL_OWNER})?"
+    r"|\d+(?:st|nd|rd|th))"
+)
 _SMALL = r"(?:(?:of|de|du|del|della|des|di|da|do|dos|la|le|el|the|von|van|y)\s+|l['’]|d['’]){0,2}"
 _RUN = re.compile(
     rf"(?<!{LETTER})(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*"
@@ -46,6 +50,9 @@ _COUNT = (
 _INDEFINITE = re.compile(
     rf"(?<!\w)(?i:{_COUNT})(?:\s+(?!(?:in|on|at|of|to|by|for|near|from|with|and|or)\b)[a-z][\w-]*){{0,2}}\s+$"
 )
+_COLON = re.compile(r":\s")
+_KEY = re.compile(r"[^\n:]{1,30}:\s|\s*\n")
+_SHORTEST_WRAPPED: Final = 50
 _REACH: Final = 40
 _ADJECTIVE = re.compile(r"\b[Aa]n?\s+$")
 _ADJECTIVAL = re.compile(r"[A-Z]\w*(?:ican|ese|ish|ian|ench|utch|reek|erman|wiss)")
@@ -53,6 +60,7 @@ _QUALIFIED = re.compile(r"(?:(?:,| and| or) [A-Z]\w+)*\s+(?!(?:and|or|in|on|at|o
 _NOUN_FOLLOWS = re.compile(
     r"\s+(?!(?:and|or|in|on|at|of|to|by|for|is|was|has|had|that|which|who|with|from)\b)[a-z]"
 )
+_ARTICLE = re.compile(r"(?:the|an?)\s+")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _ADVERBS: Final = frozenset(
     """also now still first later soon once again today then originally only just never both already
@@ -68,6 +76,17 @@ PREPOSITIONS: Final = frozenset(
 )
 
 
+_OPENERS: Final = PREPOSITIONS | {
+    "unlike",
+    "despite",
+    "like",
+    "because",
+    "while",
+    "when",
+    "where",
+    "although",
+    "if",
+}
 _NAMING: Final = frozenset(stem(word) for word in ("known", "called", "named"))
 
 
@@ -137,21 +156,42 @@ def capitalized_runs(text: str, sentence: Span) -> Iterable[Span]:
 
 def _runs(text: str, sentence: Span) -> Iterable[Span]:
     """The runs of capitalized words."""
-    for match in _RUN.finditer(text, sentence.start, sentence.end):
+    for match in _runs_of_lines(text, sentence):
         described = _ADJECTIVE.search(text, sentence.start, match.start())
         if described and _NOUN_FOLLOWS.match(text, match.end(), sentence.end) and " " not in match.group():
+            continue
+        if _is_key(text, match):
             continue
         if _ORDINAL.fullmatch(match.group()) and _NOUN_FOLLOWS.match(text, match.end(), sentence.end):
             continue
         opens = not text[sentence.start : match.start()].strip(" \t\r\n\"'“‘(")
         word, _, rest = match.group().partition(" ")
-        if opens and rest and word.casefold() in PREPOSITIONS:
-            yield Span(match.end() - len(rest), match.end())
+        asks = word.casefold() in AUXILIARIES and _ARTICLE.match(rest) is not None
+        if opens and rest and (asks or word.casefold() in _OPENERS):
+            yield Span(match.end() - len(_ARTICLE.sub("", rest, count=1)), match.end())
         elif (part := _PART_OF.match(match.group())) is not None:
             yield Span(match.start(), match.start() + part.end("part"))
             yield Span(match.start() + part.start("whole"), match.end())
         elif not opens or rest:
             yield Span(match.start(), match.end())
+
+
+def _is_key(text: str, match: re.Match[str]) -> bool:
+    """Whether one word with a colon opens a line or an entry: "Owner: Oak Trust"."""
+    before = text[: match.start()].rstrip(" \t")
+    opens = not before or before[-1] in "\n|•*(;"
+    return opens and " " not in match.group() and _COLON.match(text, match.end()) is not None
+
+
+def _runs_of_lines(text: str, sentence: Span) -> Iterable[re.Match[str]]:
+    """The runs, cut where a line ends that is not wrapped: a heading, an entry of a list."""
+    start = sentence.start
+    for end in (one.start() for one in re.finditer("\n", text[: sentence.end]) if one.start() >= start):
+        line = text[text.rfind("\n", 0, end) + 1 : end]
+        if len(line) < _SHORTEST_WRAPPED or _KEY.match(text, end + 1):
+            yield from _RUN.finditer(text, start, end)
+            start = end
+    yield from _RUN.finditer(text, start, sentence.end)
 
 
 def is_indefinite(text: str, span: Span) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from extractors.english.coreference import OPENERS
 from extractors.english.people import TITLES
-from extractors.english.wording.phrases import Phrases
+from extractors.english.wording.phrases import OF_PLACES, Phrases
 from extractors.english.wording.units import capitalized_runs, is_adjective, is_indefinite
 from extractors.grounding.interpretation import Interpretation
 from extractors.grounding.linking import Linker
@@ -19,6 +19,12 @@ from ontology.terms import OntologyProperty
 __all__ = ["WholeNames"]
 
 _LONGEST_WORD: Final = 30
+_PLACED = re.compile(
+    r"(?:Under|In|At|On|Near|From|Behind|Beside|Opposite|Along|Inside|Before|After|Since) the [a-z]"
+)
+_NAME_FOLLOWS = re.compile(r" [A-Z]")
+_PART = re.compile(r"[a-z]+ (?:[a-z]+ )*of ")
+_OWNED = re.compile(r"(?!St\b|Saint\b).*\w['’]s? (?:[a-z][\w-]* ?)+$")
 _REACH: Final = 24
 _HOUSE = re.compile(r"(?<![\w,.])(?<!\bin )(?<!\bby )(?<!\bof )\d+(?:[-–]\d+)?[A-Za-z]? $")
 
@@ -47,19 +53,49 @@ class WholeNames:
                 continue
             if not is_object and (spans and all(self._is_address(span) for span in spans)):
                 return f'"{words}" is a part of an address.'
+            if (description := self._description(words, spans)) is not None:
+                return description
             if is_adjective(self._text.text, spans):
                 return f'"{words}" says of what kind something is, and is no name.'
             if self._is_common(words):
                 return f'"{words}" is a word of the ontology with a capital: it may be no name.'
-            if is_object and words.split()[0].isdigit():
+            if is_object and words.split()[0].isdigit() and not self._is_of_year(words):
                 return f'"{words}" opens with a number, as an address does.'
-            if is_object and self._several(words, spans):
+            if self._several(words, spans if is_object else ()):
                 return f'"{words}" ends the names of several things.'
             if self._only_opens(words, spans):
                 return f'"{words}" opens its sentence and is a word of the ontology: it may be no name.'
             if spans and all(is_indefinite(self._text.text, span) for span in spans):
                 return f'"{words}" describes a thing and is no name.'
         return None
+
+    def _description(self, words: str, spans: Sequence[Span]) -> str | None:
+        """Why words are no name but a description with a name in it; None where they are none."""
+        if self._linker.labels.exact(words):
+            return None
+        if _PLACED.match(words):
+            return f'"{words}" opens with a preposition and is no name.'
+        if self._introduces(words, spans):
+            return f'"{words}" says what the name behind it is, and is no name.'
+        return f'"{words}" describes a thing by its owner and is no name.' if _OWNED.match(words) else None
+
+    def _introduces(self, words: str, spans: Sequence[Span]) -> bool:
+        """Whether words describe the name behind them, or a part of a place: "Elm laureate Ada Stone"."""
+        titled = words.split()[-1].islower() and " " in words.strip()
+        before = (
+            titled and bool(spans) and all(_NAME_FOLLOWS.match(self._text.text, one.end) for one in spans)
+        )
+        return before or (_PART.match(words) is not None and words.split()[0] not in OF_PLACES)
+
+    def _is_of_year(self, words: str) -> bool:
+        """Whether a name opens with a year, and does not end as a street does: "1958 Elm Cup"."""
+        year, *rest = words.split()
+        return (
+            len(year) == 4
+            and year[0] in "12"
+            and bool(rest)
+            and not self._phrases.is_noun(rest[-1].casefold())
+        )
 
     def _is_address(self, span: Span) -> bool:
         """Whether a number of a house stands before a name: "41 Elm Row", but not "in 1902 Elm Hall"."""

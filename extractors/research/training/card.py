@@ -25,14 +25,15 @@ run that trained it.
 | adapter | `{name}`, {megabytes:.1f} MB, Q8_0 GGUF, sha256 `{adapter_hash}` |
 | base weights | `SmolLM2-135M-Instruct.Q4_1.gguf`, sha256 `{weights_hash}`, Apache-2.0 |
 | license | {license} |
-| words | the form of `prompting/form.py`, and the plans of `research/training/questions.py` |
+| words | the form of `prompting/form.py`, and the plans of `research/training/frames/questions.py` |
 | again | `{command}` |
 
 ## Data
 {training} training and {validation} validation examples: {sources}. Passages about cities (`city`) and
-plans of questions (`plan`) are composed from the frames and name pools in `extractors/training/frames`,
-which were written for this; they are divided by hash, so validation uses no frame of training, and no
-pool entry except from pools too small to divide. {benchmark}No evaluation sentence was used. sha256 of
+plans of questions (`plan`) are composed from the frames and name pools in
+`extractors/research/training/frames`, which were written for this; they are divided by hash, so
+validation uses no frame of training, and no pool entry except from pools too small to divide.
+{benchmark}No evaluation sentence was used. sha256 of
 the training examples `{training_hash}`, of validation `{validation_hash}`.
 
 ## Settings

@@ -16,10 +16,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
-from extractors.research.training.compose import KINDS, Composer, Passage
-from extractors.research.training.fields import Asked, CityFields, TopicFields
-from extractors.research.training.questions import QuestionMaker
-from extractors.research.training.relations import labels_of
+from extractors.research.training.frames.compose import KINDS, Composer, Passage
+from extractors.research.training.frames.fields import Asked, CityFields, TopicFields
+from extractors.research.training.frames.questions import QuestionMaker
+from extractors.research.training.frames.relations import labels_of
 from extractors.research.training.text2kgbench import Topic, held_back
 from extractors.research.training.trajectories import Instruction
 from ontology.schema import Schema

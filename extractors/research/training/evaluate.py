@@ -28,7 +28,7 @@ from extractors.prompting.form import opening, read_answer
 from extractors.readers.form import pairs_of
 from extractors.research.training.calibrating import fit_isotonic, reliability
 from extractors.research.training.dataset import PLAN
-from extractors.research.training.relations import RENAMED
+from extractors.research.training.frames.relations import RENAMED
 
 __all__ = ["measure", "measure_run", "plan_schema"]
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from curation.decisions import Reviewer
-from curation.merge_record import named_merge
+from curation.merging.merge_record import named_merge
+from curation.review.reviewer import Reviewer
 from server.cli.curation.commands_review import account
 from server.cli.invocation import settings_of, show_from_either
 from server.cli.options import By, Config, Data, Limit, Reason

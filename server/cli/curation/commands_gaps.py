@@ -12,14 +12,14 @@ from typing import Annotated, Any
 
 import typer
 
-from curation.decisions import Reviewer
+from curation.review.reviewer import Reviewer
 from server.cli.curation.commands_review import account
 from server.cli.invocation import on_either, settings_of, show_from_either
 from server.cli.options import AsJson, By, Config, Data, Limit, Offset, Reason
 from server.cli.output import print_json, print_table, stderr
 from server.cli.running_server import RunningServer
 from server.gaps.service import GapService
-from server.http.bodies import check, parse_json
+from server.http.bodies.request_bodies import check, parse_json
 from server.http.routes.curation.gaps import GapAcceptRequest, GapFilterJson, filter_of
 from server.runtime.context import Services
 

@@ -12,7 +12,7 @@ from server.cli.invocation import settings_of, show_from_either
 from server.cli.options import AsJson, Config, Data, Limit, Offset
 from server.cli.output import print_json, print_table, stderr
 from server.cli.running_server import RunningServer
-from server.intake.held_store import HeldState
+from server.intake.held.held_store import HeldState
 from server.runtime.context import Services
 
 held_app = typer.Typer(no_args_is_help=True, help="Batches that wait to be judged, as much depends on them.")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from curation.review import ReviewQueue
+from curation.review.review_queue import ReviewQueue
 from ontology.checks.findings import Level
 from ontology.checks.reporting import CheckReport, ReportFormat
 from ontology.errors import OntologyError

@@ -35,7 +35,7 @@ def models(
 
 async def _probe(settings: Settings) -> dict[str, Any]:
     from server.intake.language_model import language_model, prices_of, probed
-    from server.runtime.metrics import Metrics
+    from server.runtime.telemetry.metrics import Metrics
 
     model = language_model(settings, Metrics())
     try:

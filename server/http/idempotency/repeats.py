@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.errors import IdempotencyKeyReused, IdempotencyKeyUnusable, ReplyLost, RequestUnderWay
-from server.http.event_stream import EVENTS
+from server.http.bodies.event_stream import EVENTS
 from server.http.idempotency.kept_replies import KEY, KeptReplies, KeptReply, KnownRequest
 from server.http.reporting.problems import ProblemMap
 from sparql.model.request_mark import RequestMark, marked_revision, marking, marks

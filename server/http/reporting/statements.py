@@ -10,9 +10,10 @@ from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 from pyoxigraph import BlankNode, NamedNode, Triple
 from pyoxigraph import Literal as RdfLiteral
 
-from curation.review_item import ReviewItem
+from curation.review.review_item import ReviewItem
 from geo.remembered import remembered
 from server.errors import MalformedBody
+from server.http.reporting.reader_language import for_reader
 from server.message import Message
 from sparql.model.change import Rejection, Statement, Verdict, Violation
 from sparql.model.source import Term
@@ -127,7 +128,8 @@ def judged_in_full(verdict: Verdict) -> dict[str, Any]:
 
 
 def violation_json(violation: Violation) -> dict[str, Any]:
-    """A violation: message, shape, component, path, value, severity."""
+    """A violation: message in the reader's language, shape, component, path, value, severity."""
+    violation = for_reader(violation)
     return {
         "message": violation.message,
         "focus": term_json(violation.focus),

@@ -14,8 +14,8 @@ from server.http.readiness import Readiness
 from server.http.version import API_VERSION
 from server.intake.language_model import model_health
 from server.runtime.context import Services
-from server.runtime.metrics import CONTENT_TYPE
 from server.runtime.stores import capabilities
+from server.runtime.telemetry.metrics import CONTENT_TYPE
 
 
 def router(services: Services, readiness: Readiness) -> APIRouter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.http.compression import SMALLEST, Compression
+from server.http.bodies.compression import SMALLEST, Compression
 
 
 def short_answer(headers: list[tuple[bytes, bytes]], body: bytes) -> ASGIApp:

@@ -20,9 +20,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.errors import ServerError
 from server.http.access.guard import is_proxied
+from server.http.reporting.reader_language import reading
 from server.http.short.short_answer import short_answer
 from server.http.version import API_HEADER
-from server.runtime.logs import new_identifier
+from server.runtime.telemetry.logs import new_identifier
 from server.writes.updating import OUTCOME, Update, update_json
 from sparql.model.change import Verdict
 from sparql.protocol.requests import DIRECT_UPDATE, FORM, ProtocolRequest
@@ -83,7 +84,7 @@ class UpdateLane:
         if text is not None and self._takes(text):
             outcome = await self._carry_out(text)
             if isinstance(outcome, Verdict) and not outcome.rejected:
-                await self._done(scope["path"], outcome, began)(scope, receive, send)
+                await self._done(scope, outcome, began)(scope, receive, send)
                 return
             scope.setdefault("state", {})[OUTCOME] = outcome
         await self._app(scope, _again(messages, receive), send)
@@ -137,9 +138,12 @@ class UpdateLane:
         self._updates.enqueue(Update(ProtocolRequest(Kind.UPDATE, text), self._timeout_s, self._base, finish))
         return await future
 
-    def _done(self, route: str, verdict: Verdict, began: float) -> ASGIApp:
+    def _done(self, scope: Scope, verdict: Verdict, began: float) -> ASGIApp:
+        vary = b"Accept-Encoding, Origin"
         if verdict.warnings or verdict.hubs:
-            body = bytes(JSONResponse(update_json(verdict, partial=False)).body)
+            with reading(scope):
+                body = bytes(JSONResponse(update_json(verdict, partial=False)).body)
+            vary += b", Accept-Language"
         else:
             revision = "null" if verdict.revision is None else verdict.revision
             body = b'{"revision":%b,"warnings":[]}' % str(revision).encode()
@@ -147,11 +151,11 @@ class UpdateLane:
         headers = [
             (b"content-length", b"%d" % len(body)),
             (b"content-type", b"application/json"),
-            (b"vary", b"Accept-Encoding, Origin"),
+            (b"vary", vary),
             (b"x-request-id", identifier.encode("ascii")),
             API_HEADER,
         ]
-        seconds = perf_counter() - began
+        route, seconds = scope["path"], perf_counter() - began
         self._seconds[route].observe(seconds)
         self._log.note(identifier, "POST", route, 200, seconds)
         return short_answer(headers, body)

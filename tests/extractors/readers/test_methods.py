@@ -13,10 +13,10 @@ from extractors.models.chat import Message, Reply
 from extractors.pipeline import Pipeline
 from extractors.prompting.methods import FAST, METHODS, Method, MethodName, MethodUnknown, method_named
 from extractors.prompting.reply import ReplyTriple
-from extractors.readers.conformance import kinds_stated, misfits
 from extractors.readers.form import FormReader
 from extractors.readers.opening import open_reader
 from extractors.readers.reading import Reading
+from extractors.readers.staged.conformance import kinds_stated, misfits
 from extractors.research.methods import ALL_METHODS, GROUPS, any_method_named
 from extractors.settings import ExtractionSettings
 from ontology.schema import Schema

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from shapes.authoring.overrides import Overrides
 from shapes.engine.triple_memory import graph_in_memory
 from tests.ontology.checks.test_linting import HEAD
 from tests.sparql.inference.test_profile_rules import RULES
+from tests.support.profile_tables import NOT_FOLLOWED, TABLES
 
 TERMS = sorted(OWL.__annotations__)
 RESTRICTION = ":Park rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :p ; {} ] ."
@@ -106,6 +108,21 @@ def test_an_axiom_that_is_neither_inferred_from_nor_judged_is_named(tmp_path: Pa
     assert [one.subject for one in found] == [str(OWL) + term]
     assert found[0].level == "INFO"
     assert found[0].line is not None
+
+
+def test_of_every_rule_of_the_profile_it_is_known_what_comes_of_it() -> None:
+    """The tables have 9, 20, 19, 5, 5 and 20 rules (OWL 2 Profiles, 4.3)."""
+    families = Counter(name.partition("-")[0] for name in TABLES)
+    assert families == {"eq": 9, "prp": 20, "cls": 19, "cax": 5, "dt": 5, "scm": 20}
+    words = {"trivial", "queries", "datatypes", "schema"}
+    assert set(NOT_FOLLOWED.values()) - words <= REPORTED.keys() | JUDGED.keys()
+
+
+@pytest.mark.parametrize("rule", [name for name, term in NOT_FOLLOWED.items() if term in REPORTED])
+def test_a_rule_that_is_not_followed_is_named_where_an_axiom_needs_it(tmp_path: Path, rule: str) -> None:
+    term = str(OWL) + NOT_FOLLOWED[rule]
+    [found] = [one for one in lint(tmp_path, REPORTED[NOT_FOLLOWED[rule]]) if one.subject == term]
+    assert rule in found.message[found.message.index("OWL 2 RL: ") :].rstrip(").").replace(",", " ").split()
 
 
 @pytest.mark.parametrize("term", JUDGED)

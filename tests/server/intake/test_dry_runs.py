@@ -13,7 +13,7 @@ import pytest
 
 from server.runtime.context import Services
 from tests.server.conftest import COLUMBIA, RecordedModel, select, triples
-from tests.server.intake.test_held_judge import candidates, client_of, codes, opened, update
+from tests.server.intake.held.test_held_judge import candidates, client_of, codes, opened, update
 
 URBAN = "https://w3id.org/urbankg/urban#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"

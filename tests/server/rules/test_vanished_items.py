@@ -4,9 +4,11 @@ import httpx
 import pytest
 from pyoxigraph import NamedNode
 
-from curation.decisions import Decisions, Outcome, Reviewer
-from curation.review_item import PREFIX
-from curation.review_search import ReviewFilter
+from curation.deciding.decision_in_progress import Outcome
+from curation.deciding.decisions import Decisions
+from curation.review.review_item import PREFIX
+from curation.review.review_search import ReviewFilter
+from curation.review.reviewer import Reviewer
 from server.runtime.context import Services
 from shapes.errors import ReviewItemUnknown
 from tests.support.workshop import RULES, SHORT, submit

@@ -9,7 +9,7 @@ from server.errors import OpenWritesRefused, SettingsError
 from server.http.access.guard import refuse_open_writes
 from server.runtime.settings import Settings
 from server.runtime.settings_loading import load_settings
-from sparql.model.tolerances import Tolerances
+from sparql.model.geometry.tolerances import Tolerances
 
 
 def test_flags_win_over_the_environment_and_the_environment_over_the_file(tmp_path: Path):

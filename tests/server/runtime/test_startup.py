@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 import server.rules.rule_registry
-from curation.review_search import ReviewFilter
+from curation.review.review_search import ReviewFilter
 from ontology import Schema
 from server.cli.app import COMMANDS, RESEARCH, command_line
 from server.cli.plain_flags import FLAGS, plain_flags
@@ -143,7 +143,7 @@ def test_the_command_line_does_not_wait_for_the_libraries_that_a_query_does_not_
         "sparql.ask.service",
     }
     assert not heavy & imported_with(
-        "server.cli.commands_query, server.cli.commands_storage, server.cli.text.commands_extract"
+        "server.cli.commands_query, server.cli.operation.commands_storage, server.cli.text.commands_extract"
     )
 
 
@@ -164,7 +164,7 @@ def test_a_server_does_not_wait_for_what_neither_queries_nor_plain_updates_need(
         "lxml",
         "rdflib",
         "numpy",
-        "server.intake.held_judge",
+        "server.intake.held.held_judge",
         "server.jobs.store",
         "server.intake.language_model",
         "server.http.reporting.problem_map",
@@ -173,8 +173,8 @@ def test_a_server_does_not_wait_for_what_neither_queries_nor_plain_updates_need(
         "extractors.models",
         "ontology.checks.linting",
         "ontology.checks.reasoning",
-        "curation.decisions",
-        "curation.review",
+        "curation.deciding.decisions",
+        "curation.review.review_queue",
         "sparql.inference.chase",
         "sparql.provenance.records",
         "sparql.writing.updates",

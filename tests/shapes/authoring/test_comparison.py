@@ -20,7 +20,7 @@ from shapes.loading import load_shapes
 from sparql.model.change import Violation
 from sparql.provenance.term_rewrites import Rewriting
 from sparql.storage.embedded_store import EmbeddedStore
-from tests.shapes.engine.test_compiled import EX, random_triple
+from tests.shapes.engine.compiled.test_compiled_engine import EX, random_triple
 
 EVERY = Path(__file__).parents[2] / "data" / "every_constraint.ttl"
 EDITS = [

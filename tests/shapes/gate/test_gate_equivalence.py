@@ -9,7 +9,7 @@ import rdflib
 from pyoxigraph import Literal, Quad, Triple
 from pyshacl import validate
 
-from shapes.engine.data_graph import DataGraph
+from shapes.engine.reference.data_graph import DataGraph
 from shapes.gate.gate import ShapesGate
 from shapes.gate.rejected_groups import components as gate_components
 from shapes.loading import load_shapes

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
-from curation.decisions import Decisions
-from curation.review_search import ReviewFilter
+from curation.deciding.decisions import Decisions
+from curation.review.review_search import ReviewFilter
 from ontology import Schema
 from sparql.model.change import Statement, Verdict
 from sparql.model.vocabulary import PROV, PROVENANCE, RDF, UKG

@@ -176,6 +176,41 @@ async def test_context_narrows_the_question_or_is_refused(city: City) -> None:
     assert refused.answer is None
 
 
+@pytest.mark.parametrize(
+    ("question", "context", "aside"),
+    [
+        ("Which museums are in Southside?", "I am on foot.", "I am on foot"),
+        ("I'm on foot. Which museums are in Southside?", "", "I'm on foot"),
+        ("Which museums are there?", "We have two kids. In Southside.", "We have two kids"),
+    ],
+)
+async def test_a_sentence_about_the_asker_is_left_out_and_named(
+    city: City, question: str, context: str, aside: str
+) -> None:
+    result = await city.asker().ask(question, context=context)
+    note = f"Not used, since nothing in it can be looked up: “{aside}”."
+    assert result.answer == f"1 museum in Southside: Clock Museum. {note}"
+    assert any(step["action"] == "leave out" for step in result.trace)
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        "I am only after cheerful ones.",
+        "I live in Northside.",
+        "We have a splendid museum.",
+        "They are on foot.",
+        "Cheerful ones.",
+    ],
+)
+async def test_a_sentence_that_asks_for_something_or_names_something_is_not_left_out(
+    city: City, context: str
+) -> None:
+    result = await city.asker().ask("Which museums are in Southside?", context=context)
+    assert not any(step["action"] == "leave out" for step in result.trace)
+    assert result.answer is None or "Not used" not in result.answer
+
+
 async def test_idle_words_can_be_added(city: City, tmp_path: Path) -> None:
     (tmp_path / "idle-words.txt").write_text("# of our users\nsplendid\n", encoding="utf-8")
     result = await city.asker(prompts=tmp_path).ask("Which splendid museums are in Southside?")

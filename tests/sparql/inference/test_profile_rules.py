@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from pyoxigraph import NamedNode, Quad, RdfFormat, Triple, parse
 
 from sparql.inference.materialized import Inferences
+from sparql.model.change import Change, Statement
 from sparql.model.vocabulary import DEFAULT, INFERRED, RDF
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
 from tests.support.naive_fixpoint import closure
+from tests.support.profile_tables import by_predicate, closure_by_tables, profile_rules
 
 RULES = {
     # Table 4: equality. eq-ref says of each thing that it is itself: not drawn.
@@ -80,3 +84,48 @@ def test_a_value_that_no_restriction_asks_for_makes_no_member() -> None:
     writer.start()
     writer.replace_ontology(premises)
     assert not any(store.match(None, RDF.type, NamedNode("http://example.org/C")))
+
+
+GRAPHS = 40
+"""The number of generated graphs for each rule."""
+
+
+@pytest.mark.parametrize("name", profile_rules())
+def test_on_generated_graphs_a_rule_concludes_what_the_tables_do(name: str) -> None:
+    """Each graph has premises of the rule, of another rule, and statements that may join with either."""
+    source = random.Random(f"20261127 {name}")
+    others = [rule for several in profile_rules().values() for rule in several]
+    fired = 0
+    for _ in range(GRAPHS):
+        rule = source.choice(profile_rules()[name])
+        graph = [*rule.instance(source.choice), *source.choice(others).instance(source.choice)]
+        graph += source.choice(others).instance(source.choice)[-1:]
+        stated = set(graph)
+        fired += any(t not in stated for t in rule.draw(by_predicate(stated), stated))
+        _compare_along_changes(source, sorted(stated, key=str))
+    assert fired > GRAPHS // 8
+
+
+def _compare_along_changes(source: random.Random, triples: list[Triple]) -> None:
+    """All at once, then without some, then with these again, by another way in."""
+    store = EmbeddedStore()
+    writer = Writer(store, inferences=Inferences(store, 10_000))
+    writer.start()
+    some = set(source.sample(triples, len(triples) // 2))
+    _write(writer, triples, [])
+    _assert_closed(store, set(triples))
+    _write(writer, [], some)
+    _assert_closed(store, set(triples) - some)
+    writer.replace_ontology(sorted(some, key=str))
+    _assert_closed(store, set(triples))
+
+
+def _write(writer: Writer, added: list[Triple], removed: set[Triple] | list[Triple]) -> None:
+    writer.commit(Change(additions=tuple(map(Statement, added)), removals=frozenset(removed)))
+
+
+def _assert_closed(store: EmbeddedStore, stated: set[Triple]) -> None:
+    expected = closure_by_tables(stated)
+    found = {quad.triple for quad in store.match_quads(None, None, None, DEFAULT)}
+    assert found == expected, f"from {sorted(map(str, stated))}"
+    assert closure(stated) == expected

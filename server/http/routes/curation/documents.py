@@ -7,9 +7,9 @@ from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from curation.decisions import Reviewer
 from curation.documents import Removal, RunFacts, StoredDocument, named_document
-from curation.review_item import ReviewItem
+from curation.review.review_item import ReviewItem
+from curation.review.reviewer import Reviewer
 from server.http.access.keys import Scope
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links, page

@@ -7,12 +7,12 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from curation.decisions import Reviewer
+from curation.review.reviewer import Reviewer
 from server.errors import InvalidBody
 from server.gaps.queue import GapFilter, GapStatus
 from server.gaps.service import MOST_AT_ONCE, GapService
 from server.http.access.keys import Scope
-from server.http.bodies import body_schema, read_json
+from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
 from server.http.reporting.decisions import AcceptRequest

@@ -8,11 +8,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from curation.decisions import Reviewer
 from curation.proposals import named_proposal
+from curation.review.reviewer import Reviewer
 from server.curation.proposing import ProposalService, proposal_filter, term_of
 from server.http.access.keys import Scope
-from server.http.bodies import body_schema, read_json
+from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
 from server.message import Message

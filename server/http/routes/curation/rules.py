@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from ontology.catalog import CATALOG
 from server.errors import InvalidBody, MalformedBody
 from server.http.access.keys import Scope
-from server.http.bodies import body_schema, read_body, read_json
+from server.http.bodies.request_bodies import body_schema, read_body, read_json
 from server.http.page_parameters import Needed
 from server.message import Message
 from server.rules.checking import Reasoner, examine, reasoned
@@ -115,7 +115,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         message = await read_json(request, RulesMessage, limit)
         asked = Rewriting(_flag("rewrite", rewrite), message.given())
         if asked.given and not asked.wanted:
-            raise InvalidBody([("rewrites", "goes with the parameter rewrite=true, which carries it out")])
+            raise InvalidBody([("rewrites", "is used with the parameter rewrite=true, which carries it out")])
         edit = await run_in_threadpool(_guarded, message.edit())
         if not edit.files:
             raise InvalidBody([("body", "give at least one file, as a member of 'ontology' or 'shapes'")])

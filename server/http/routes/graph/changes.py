@@ -15,9 +15,9 @@ from starlette.responses import Response, StreamingResponse
 from server.errors import TooManyListeners
 from server.http.access.guard import Guard
 from server.http.access.keys import Scope
-from server.http.event_stream import RETRY, STILL_HERE, event, waiting
+from server.http.bodies.event_stream import RETRY, STILL_HERE, event, waiting
 from server.http.page_parameters import Needed
-from server.runtime.request_logging import Draining
+from server.runtime.telemetry.request_logging import Draining
 from sparql.model.errors import ChangesForgotten
 from sparql.protocol.negotiation import MediaType, choose
 from sparql.storage.change_log import ChangeLog, ChangeReader

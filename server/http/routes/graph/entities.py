@@ -9,11 +9,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from curation.decisions import Reviewer
-from curation.merge_record import Merged, named_merge
+from curation.merging.merge_record import Merged, named_merge
+from curation.review.reviewer import Reviewer
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
-from server.http.bodies import body_schema, read_json
+from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links, page
 from server.http.reporting.decisions import merge_json, merged_json

@@ -27,7 +27,7 @@ from sparql.protocol.conditions import Conditions
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
-    from sparql.model.geometry_names import Node
+    from sparql.model.geometry.geometry_names import Node
 
 _KEPT = 8
 _MOST_NAMED = 500

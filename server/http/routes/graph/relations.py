@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
-from server.http.bodies import GeoJson, body_schema, read_json
+from server.http.bodies.request_bodies import GeoJson, body_schema, read_json
 from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
 from server.message import Message

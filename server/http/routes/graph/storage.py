@@ -17,7 +17,7 @@ from server.data.rdf_files import rdf_files
 from server.data.storage import Loader, check_graph, naming_what_was_loaded, stream_dump
 from server.errors import InvalidBody, LoadRefused
 from server.http.access.keys import Scope
-from server.http.bodies import body_schema, read_json
+from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.page_parameters import Needed
 from server.message import Message
 from server.runtime.context import Services

@@ -20,13 +20,13 @@ from starlette.responses import JSONResponse, Response
 from ontology import Schema
 from server.http.access.guard import Guard
 from server.http.access.keys import Scope
-from server.http.bodies import media_type
-from server.http.content_coding import is_packed, not_whole
-from server.http.multipart import IN_MEMORY, boundary_of, read_parts
+from server.http.bodies.content_coding import is_packed, not_whole
+from server.http.bodies.multipart import IN_MEMORY, boundary_of, read_parts
+from server.http.bodies.request_bodies import media_type
+from server.http.bodies.streaming import ClientLeft, ResultResponse, while_connected
 from server.http.reporting.refusals import refusal
 from server.http.reporting.statements import judged_in_full, rejection_json
 from server.http.reporting.warning_header import warning_of
-from server.http.streaming import ClientLeft, ResultResponse, while_connected
 from server.runtime.settings import Settings
 from sparql.model.errors import MalformedRequest, ProtectedGraph
 from sparql.model.triple_store import TripleStore

@@ -13,8 +13,8 @@ from starlette.responses import JSONResponse, Response
 from server.errors import StateUnreadable
 from server.gaps.queue import Asked
 from server.http.access.keys import Scope
-from server.http.bodies import body_schema, described_as, read_json
-from server.http.event_stream import Note, in_steps, step_events
+from server.http.bodies.event_stream import Note, in_steps, step_events
+from server.http.bodies.request_bodies import body_schema, described_as, read_json
 from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
 from server.intake.plain_dialogue import PlainDialogue
@@ -47,7 +47,7 @@ class AskRequest(Message):
     def _sampled(self) -> "AskRequest":
         if self.temperature is not None and self.dialogue != "plain":
             raise ValueError(
-                'temperature goes with "dialogue": "plain"; an answer from the graph is not sampled'
+                'temperature is used with "dialogue": "plain"; an answer from the graph is not sampled'
             )
         return self
 

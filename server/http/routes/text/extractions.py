@@ -7,8 +7,8 @@ from starlette.responses import Response
 
 from extractors.prompting.methods import MethodName
 from server.http.access.keys import Scope
-from server.http.bodies import body_schema, read_json
-from server.http.event_stream import Note, in_steps, step_events
+from server.http.bodies.event_stream import Note, in_steps, step_events
+from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.page_parameters import Needed
 from server.intake.candidates import Candidates, CandidatesRequest, outcome_response
 from server.message import Message
@@ -34,7 +34,7 @@ class ExtractionRequest(Message):
 
 
 def router(services: Services, *needs: Needed) -> APIRouter:
-    """The routes through which statements come in."""
+    """The routes through which statements are sent."""
     candidates = Candidates(services)
     routes = APIRouter(
         tags=["extraction"], dependencies=[*needs, Depends(services.guard.requires(Scope.EXTRACT))]

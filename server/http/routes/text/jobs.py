@@ -15,8 +15,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from extractors.prompting.methods import MethodName, method_named
 from server.errors import BodyTooLarge
 from server.http.access.keys import Scope
-from server.http.event_stream import EVENT_HEADERS, EVENTS
-from server.http.multipart import IN_MEMORY
+from server.http.bodies.event_stream import EVENT_HEADERS, EVENTS
+from server.http.bodies.multipart import IN_MEMORY
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
 from server.jobs.body import FORM, accept, records_of_body

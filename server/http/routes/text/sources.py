@@ -9,7 +9,7 @@ from starlette.requests import Request
 from extractors.sources.record import SourceKind
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
-from server.http.bodies import GeoJson, body_schema, read_json
+from server.http.bodies.request_bodies import GeoJson, body_schema, read_json
 from server.http.page_parameters import Needed
 from server.message import Message
 from server.runtime.context import Services
@@ -38,7 +38,7 @@ class SourcesRequest(Message):
 
 
 def router(services: Services, *needs: Needed) -> APIRouter:
-    """The route through which records come in."""
+    """The route through which records are sent."""
     routes = APIRouter(
         tags=["extraction"], dependencies=[*needs, Depends(services.guard.requires(Scope.EXTRACT))]
     )

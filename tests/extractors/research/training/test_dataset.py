@@ -10,7 +10,7 @@ import pytest
 
 from extractors.prompting.form import NONE, Field, read_answer
 from extractors.research.training.dataset import Example, Mixture, build, fingerprint
-from extractors.research.training.fields import UNLABELED, Asked, TopicFields, read_names
+from extractors.research.training.frames.fields import UNLABELED, Asked, TopicFields, read_names
 from extractors.research.training.rows import rows_of
 from extractors.research.training.text2kgbench import LabeledSentence, Topic
 

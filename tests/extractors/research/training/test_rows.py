@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from extractors.research.training.dataset import Example
-from extractors.research.training.fields import Asked
+from extractors.research.training.frames.fields import Asked
 from extractors.research.training.rows import rows_of
 
 

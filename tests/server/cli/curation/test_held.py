@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from server.cli.app import command_line
 from server.jobs.fault import Fate, fate_after
 from sparql.model.errors import TooMuchDepends
-from tests.server.intake.test_held_judge import (
+from tests.server.intake.held.test_held_judge import (
     candidates,
     client_of,
     codes,

@@ -24,7 +24,7 @@ from server.http.access.keys import Scope
 from server.http.app import create_app
 from server.http.short.lookup_lane import LookupLane
 from server.runtime.context import Services
-from server.runtime.logs import set_up_logs
+from server.runtime.telemetry.logs import set_up_logs
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
 from sparql.storage.embedded_store import EmbeddedStore

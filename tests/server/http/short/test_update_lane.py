@@ -16,8 +16,8 @@ from server.http.access.keys import Scope
 from server.http.app import create_app
 from server.http.short.update_lane import UpdateLane
 from server.runtime.context import Services
-from server.runtime.logs import set_up_logs
-from server.runtime.request_logging import Draining
+from server.runtime.telemetry.logs import set_up_logs
+from server.runtime.telemetry.request_logging import Draining
 from sparql.writing.group import Outcome
 from tests.server.conftest import changed, forget_keys
 from tests.support.listening import listening

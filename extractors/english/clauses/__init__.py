@@ -1,0 +1,1 @@
+"""What a clause makes of its statement: stated, denied, supposed, ordered, claimed by others, in fiction."""

@@ -1,0 +1,1 @@
+"""Bodies of requests and answers: read within bounds, in parts, compressed, streamed, as events."""

@@ -1,0 +1,1 @@
+"""What a server reports of itself: logs, metrics, one line for each request."""

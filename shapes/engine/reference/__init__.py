@@ -1,0 +1,1 @@
+"""pySHACL, the reference engine, over lazy views of the data and the shapes."""

@@ -1,0 +1,237 @@
+"""Names of one thing in several texts: linked, queued or new; merged and split; through the whole server."""
+
+import httpx
+import pytest
+
+from server.runtime.context import Services
+from tests.server.conftest import RecordedModel, select, triples
+
+URBAN = "https://w3id.org/urbankg/urban#"
+ID = "https://w3id.org/urbankg/id/"
+GEO = "http://www.opengis.net/ont/geosparql#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+DUPLICATE = "https://w3id.org/urbankg/system#PossibleDuplicate"
+
+CITY = f"""
+@prefix urban: <{URBAN}> . @prefix rdfs: <{RDFS}> . @prefix geo: <{GEO}> . @prefix id: <{ID}> .
+@prefix sf: <http://www.opengis.net/ont/sf#> .
+id:clocks a urban:Museum ; rdfs:label "Clock Museum"@en ; geo:hasDefaultGeometry id:g1 .
+id:g1 a sf:Point ; geo:asWKT "POINT (-73.95 40.80)"^^geo:wktLiteral .
+id:harlem a urban:Neighborhood ; rdfs:label "Harlem"@en ; geo:hasDefaultGeometry id:g2 .
+id:g2 a sf:Polygon ;
+  geo:asWKT "POLYGON ((-73.96 40.79, -73.94 40.79, -73.95 40.81, -73.96 40.79))"^^geo:wktLiteral .
+id:island a urban:Borough ; rdfs:label "Staten Island"@en ; geo:hasDefaultGeometry id:g3 .
+id:g3 a sf:Polygon ;
+  geo:asWKT "POLYGON ((-74.2 40.5, -74.1 40.5, -74.1 40.6, -74.2 40.6, -74.2 40.5))"^^geo:wktLiteral .
+"""
+
+
+async def load(client: httpx.AsyncClient, turtle: str) -> None:
+    response = await client.post("/store?default", content=turtle, headers={"content-type": "text/turtle"})
+    assert response.status_code in (201, 204), response.text
+
+
+async def say(client: httpx.AsyncClient, model: RecordedModel, text: str, *rows: tuple[str, str, str]):
+    model.replies = [triples(*rows)]
+    return (await client.post("/extractions", json={"text": text})).json()
+
+
+async def names(client: httpx.AsyncClient, iri: str) -> set[str]:
+    rows = await select(
+        client,
+        f"SELECT ?l WHERE {{ <{iri}> <{RDFS}label>|<http://www.w3.org/2004/02/skos/core#altLabel> ?l }}",
+    )
+    return {row["l"] for row in rows}
+
+
+async def test_two_names_of_one_place_in_two_texts_are_one_node(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    first = await say(
+        client,
+        model,
+        "St. Mark's Hall is a museum. St. Mark's Hall opened in 1931 and has been busy ever since.",
+        ("St. Mark's Hall", "is a", "museum"),
+        ("St. Mark's Hall", "opened", "1931"),
+    )
+    second = await say(
+        client,
+        model,
+        "The Hall of Saint Mark is a museum. The Hall of Saint Mark closed in 1999, to great regret.",
+        ("Hall of Saint Mark", "is a", "museum"),
+        ("Hall of Saint Mark", "closed", "1999"),
+    )
+    (one,), (other,) = first["entities"], second["entities"]
+    assert one["new"]
+    assert not other["new"]
+    assert other["iri"] == one["iri"]
+    assert await names(client, one["iri"]) == {"St. Mark's Hall", "Hall of Saint Mark"}
+    rows = await select(
+        client, f"SELECT ?s WHERE {{ ?s a <{URBAN}Museum> ; <{URBAN}opened> ?o ; <{URBAN}closed> ?c }}"
+    )
+    assert rows == [{"s": one["iri"]}]
+    again = await say(
+        client,
+        model,
+        "The Hall of Saint Mark, they say, is a museum that nobody who has seen it will forget.",
+        ("Hall of Saint Mark", "is a", "museum"),
+    )
+    assert again["entities"][0]["iri"] == one["iri"]
+
+
+async def test_a_name_that_is_only_like_another_is_new_and_queued(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    await load(client, CITY)
+    answer = await say(
+        client,
+        model,
+        "The Old Clock Museum Annex is a museum, and the Grand Clock Museum is a museum as well.",
+        ("Grand Clock Museum", "is a", "museum"),
+    )
+    (entity,) = answer["entities"]
+    assert entity["new"]
+    (item,) = (await client.get("/review")).json()["items"]
+    (violation,) = item["violations"]
+    assert (violation["component"], violation["value"]["value"]) == (DUPLICATE, ID + "clocks")
+    assert violation["message"].startswith("It may be Clock Museum: the names are ")
+    assert "<" not in violation["message"]
+    assert item["accepted"]
+    shown = (await client.get(f"/review/{item['id']}")).json()
+    assert shown["similar"]["subject"][0]["iri"] == ID + "clocks"
+    body = {"keep": ID + "clocks", "merge": entity["iri"], "by": "Ada", "reason": "the same house"}
+    merged = (await client.post("/entities/merge", json=body)).json()
+    assert merged["statements"] == 2
+    assert await names(client, ID + "clocks") == {"Clock Museum", "Grand Clock Museum"}
+    assert (await client.get("/review")).json()["total"] == 0
+    listed = (await client.get("/entities/merges")).json()["merges"]
+    assert [(one["id"], one["by"], one["split"]) for one in listed] == [(merged["merge"], "Ada", None)]
+    split = await client.post(f"/entities/merges/{merged['merge']}/split", json={"by": "Bob"})
+    assert split.status_code == 200, split.text
+    assert await names(client, entity["iri"]) == {"Grand Clock Museum"}
+    assert await names(client, ID + "clocks") == {"Clock Museum"}
+    assert (await client.get("/review")).json()["total"] == 1
+    assert (await client.post(f"/entities/merges/{merged['merge']}/split")).status_code == 409
+    assert (await client.post("/entities/merges/nothing/split", json={})).status_code == 404
+
+
+async def test_the_same_words_far_away_are_another_place(client: httpx.AsyncClient, model: RecordedModel):
+    await load(client, CITY)
+    here = await say(
+        client,
+        model,
+        "The Museum of Clocks is a museum located in Harlem, near the corner of two busy streets.",
+        ("Museum of Clocks", "is a", "museum"),
+        ("Museum of Clocks", "located in", "Harlem"),
+    )
+    assert {e["iri"] for e in here["entities"]} == {ID + "clocks", ID + "harlem"}
+    there = await say(
+        client,
+        model,
+        "The Clocks Museum is a museum located in Staten Island, near the corner of two busy streets.",
+        ("Clocks Museum", "is a", "museum"),
+        ("Clocks Museum", "located in", "Staten Island"),
+    )
+    assert [e["label"] for e in there["entities"] if e["new"]] == ["Clocks Museum"]
+    assert there["rejected"] == there["warnings"] == []
+
+
+async def test_a_misspelled_name_is_linked_where_its_class_and_place_fit(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    await load(client, CITY)
+    answer = await say(
+        client,
+        model,
+        "The Clock Museum is located in Harlen, as every child of the whole neighborhood knows.",
+        ("Clock Museum", "located in", "Harlen"),
+    )
+    (found,) = [one for one in answer["accepted"] if one["predicate"] == URBAN + "locatedIn"]
+    assert (found["subject"], found["object"]["value"]) == (ID + "clocks", ID + "harlem")
+
+
+async def test_disjoint_classes_and_owl_different_from_are_never_merged(client: httpx.AsyncClient):
+    await load(client, CITY)
+    more = f"""@prefix urban: <{URBAN}> . @prefix rdfs: <{RDFS}> . @prefix id: <{ID}> . @prefix owl: <{OWL}> .
+    id:ada a urban:Person ; rdfs:label "Ada Clock"@en .
+    id:annex a urban:Museum ; rdfs:label "Annex"@en ; owl:differentFrom id:clocks .
+    """
+    await load(client, more)
+    for other, word in (("ada", "both"), ("annex", "differentFrom"), ("island", "m apart")):
+        response = await client.post("/entities/merge", json={"keep": ID + "clocks", "merge": ID + other})
+        assert response.status_code == 409, other
+        assert word in response.json()["detail"]
+        if other == "ada":
+            assert "nothing can be both urban:" in response.json()["detail"]
+    response = await client.post("/entities/merge", json={"keep": ID + "clocks", "merge": ID + "nobody"})
+    assert response.status_code == 404
+    response = await client.post("/entities/merge", json={"keep": "no iri", "merge": ID + "nobody"})
+    assert response.status_code == 422
+
+
+async def test_namesakes_that_are_the_same_are_not_ambiguous(client: httpx.AsyncClient, model: RecordedModel):
+    text = "Bell Tower, a well known museum of the city, opened in the year 1950 to the public."
+    twins = f"""@prefix urban: <{URBAN}> . @prefix rdfs: <{RDFS}> . @prefix id: <{ID}> .
+    @prefix owl: <{OWL}> .
+    id:bell a urban:Museum ; rdfs:label "Bell Tower"@en .
+    id:bell2 a urban:Museum ; rdfs:label "Bell Tower"@en .
+    """
+    await load(client, twins)
+    refused = await say(client, model, text, ("Bell Tower", "opened", "1950"))
+    assert refused["accepted"] == []
+    await load(client, twins + " id:bell2 owl:sameAs id:bell .")
+    answer = await say(client, model, text, ("Bell Tower", "opened", "1950"))
+    assert {one["subject"] for one in answer["accepted"]} == {ID + "bell"}
+
+
+async def test_a_client_s_own_entity_is_queued_and_never_renamed(client: httpx.AsyncClient):
+    await load(client, CITY)
+    mine = f"""@prefix urban: <{URBAN}> . @prefix rdfs: <{RDFS}> .
+    <https://example.org/mine> a urban:Museum ; rdfs:label "Museum of Clocks"@en ."""
+    headers = {"content-type": "text/turtle"}
+    answer = (await client.post("/candidates", content=mine, headers=headers)).json()
+    assert {one["subject"] for one in answer["accepted"]} == {"https://example.org/mine"}
+    assert [w["violations"][0]["component"] for w in answer["warnings"]] == [DUPLICATE]
+    assert (await client.get("/review")).json()["total"] == 1
+    are_distinct = mine.replace("example.org/mine", "example.org/other").replace(
+        "a urban:Museum ;",
+        f"a urban:Museum ; <{OWL}differentFrom> <{ID}clocks> , <https://example.org/mine> ;",
+    )
+    answer = (await client.post("/candidates", content=are_distinct, headers=headers)).json()
+    assert answer["warnings"] == []
+
+
+async def test_merging_needs_the_scope_to_review(client: httpx.AsyncClient, services: Services):
+    from server.http.access.keys import Scope
+
+    _, token = services.keys.create("writer", [Scope.WRITE])
+    body = {"keep": ID + "a", "merge": ID + "b"}
+    headers = {"authorization": f"Bearer {token}"}
+    assert (await client.post("/entities/merge", json=body)).status_code == 401
+    assert (await client.post("/entities/merge", json=body, headers=headers)).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Museum of Clocks", "Clock Museum", True),
+        ("St. Mark's Church", "Saint Mark's Church", True),
+        ("East Harlem", "West Harlem", False),
+        ("41st Street", "42nd Street", False),
+        ("Bowne Hall", "Bowne House", False),
+        ("Metropolitan Museum", "Metropolitan Museum of Art", False),
+    ],
+)
+def test_names_have_the_same_words_or_not(one: str, other: str, same: bool):
+    from extractors.grounding.name_similarity import same_words
+
+    assert same_words(one, other) is same
+
+
+def test_numbers_and_directions_separate_names():
+    from extractors.grounding.name_similarity import are_distinct
+
+    assert are_distinct("East Harlem", "Harlem")
+    assert are_distinct("41st Street", "42nd Street")
+    assert not are_distinct("Metropolitan Museum", "Metropolitan Museum of Art")
