@@ -101,10 +101,10 @@ def prepare() -> None:
 def _read_endpoints() -> None:
     """Have the framework find out about the endpoints, which every server makes anew."""
     from server.http.framework import framework_app
-    from server.runtime.settings import Settings
+    from tests.support.workshop import settings_of
 
     remember_endpoints()
-    framework_app(MagicMock(settings=Settings()), MagicMock(), MagicMock())
+    framework_app(MagicMock(settings=settings_of()), MagicMock(), MagicMock())
 
 
 def requested(control: socket.socket) -> Request | None:
