@@ -9,7 +9,7 @@ from pyoxigraph import DefaultGraph, Triple
 
 from server.data.brevity import brief, shortened
 from server.data.rdf_files import LoadError, OnBytes, rdf_file
-from server.http.reporting.reader_language import for_reader
+from server.reader_language import for_reader
 from sparql.model.change import Change, Rejection, Statement, Verdict
 from sparql.model.vocabulary import SYSTEM_GRAPHS
 from sparql.writing.writer import Writer

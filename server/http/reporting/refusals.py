@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from server.http.reporting.problems import MEDIA_TYPE, TYPE_BASE, problem_response
-from server.http.reporting.reader_language import rejection_for_reader
 from server.http.reporting.statements import rejection_json
+from server.reader_language import rejection_for_reader
 from shapes.report import PREFIXES, validation_report
 from sparql.model.change import Verdict
 from sparql.model.errors import NotAcceptable

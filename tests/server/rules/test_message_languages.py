@@ -8,7 +8,7 @@ import httpx
 import pytest
 from pyoxigraph import NamedNode, Quad
 
-from server.http.reporting.reader_language import parse_accept_language
+from server.reader_language import parse_accept_language
 from server.runtime.context import Services
 from sparql.model.change import choose_text
 from sparql.model.vocabulary import REVIEW, UKG
