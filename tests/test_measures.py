@@ -4,9 +4,12 @@ A limit is what the code keeps today. Lower it when the code gets below it (docs
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from geo.measure.units import UNITS
+from sparql.ask.plan.words import _UNITS
 from tests.test_architecture import MAY_IMPORT, ROOT, imported_names, module_graph, modules
 
 MODULES_PER_FOLDER = 16
@@ -166,3 +169,16 @@ def test_tests_wait_for_what_happens_and_not_for_time_to_pass() -> None:
         if not (call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value == 0)
     ]
     assert len(sleeps) <= SLEEPS, sleeps
+
+
+def test_the_size_of_a_unit_is_in_one_table() -> None:
+    """Words and symbols name units of it."""
+    sizes = {str(one.factor) for one in UNITS.values() if "." in (size := str(one.factor)) and len(size) > 5}
+    guilty = [
+        (str(path.relative_to(ROOT)), size)
+        for path in product_files()
+        for size in sizes & set(re.findall(r"[\d.]+", path.read_text(encoding="utf-8")))
+        if path.name != "units.py"
+    ]
+    assert guilty == []
+    assert set(_UNITS) - {"NUM"} <= UNITS.keys()
