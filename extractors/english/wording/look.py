@@ -43,6 +43,7 @@ from extractors.english.wording.subjects import (
     chained,
     is_complement,
     listed_with,
+    only_places,
     outside,
     subject_of,
 )
@@ -309,6 +310,9 @@ class Wording:
             return self._misdescribed(about, term, subject, of_it=of_it)
         if about is not None and not any(self._is(one, subject) for one in listed_with(units, about)):
             return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
+        lone = found.last == found.first + 1 and units[found.first].text in PREPOSITIONS
+        if about is None and not lone and only_places(units, clause.others, found.first):
+            return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
         if about is None and is_behind(clause, found):
             return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
         if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +18,7 @@ __all__ = [
     "chained",
     "is_complement",
     "listed_with",
+    "only_places",
     "outside",
     "subject_of",
 ]
@@ -28,7 +29,10 @@ _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _NEW_CLAUSE: Final = frozenset({"while", "whereas", "but", "although", "though", "when", "where", "because"})
 _SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())  # noqa: SIM905
 _STRONG: Final = frozenset(";:•|")
-_BEFORE_NAMES: Final = frozenset("the a an nearby old new former famous number no".split())  # noqa: SIM905
+_BEFORE_NAMES: Final = frozenset(
+    """the a an nearby old new former famous number no downtown central midtown greater northern southern
+    eastern western""".split()  # noqa: SIM905
+)
 _NAMING: Final = frozenset("called named nicknamed dubbed renamed as formerly previously originally".split())  # noqa: SIM905
 """What stands before another name of a thing, which is no subject: "formerly called Ash Hall, was"."""
 _NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split())  # noqa: SIM905
@@ -92,7 +96,7 @@ def subject_of(
     if adjacent is not None and is_subject(adjacent):
         place = units.index(adjacent)
         lies = _lead(units, place) in PREPOSITIONS or _is_complement(units, place, start)
-        if not lies or (at == anchor - 1 and _may_follow(units, anchor)):
+        if not lies or (place == anchor - 1 and _may_follow(units, anchor)):
             return adjacent
     if at == anchor - 1 and at >= start and units[at].kind is Kind.NAME and _lead(units, at) in _HAVING:
         return units[at]
@@ -150,6 +154,22 @@ def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | 
 def is_complement(units: Sequence[Unit], at: int) -> bool:
     """Whether a name only says where, of what or by whom: "in Norton", "by the Oak Trust"."""
     return _lead(units, at) in PREPOSITIONS | _NAMING
+
+
+def only_places(units: Sequence[Unit], subjects: Collection[int], anchor: int) -> bool:
+    """Whether the subject only places another thing: "a room in Weston, Norton, owned by"."""
+    before = [at for at in subjects if at < anchor - 1]
+    return (
+        bool(before)
+        and len(before) == len(subjects)
+        and all(_lead(units, at) in _PLACING - {"of"} or _is_region_behind(units, at) for at in before)
+    )
+
+
+def _is_region_behind(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name is the region of a place before it: "in Weston, Norton"."""
+    place = at - 2
+    return place > 0 and units[at - 1].text == "," and _lead(units, place) in _PLACING - {"of"}
 
 
 def listed_with(units: Sequence[Unit], subject: Unit) -> Sequence[Unit]:
@@ -493,6 +513,9 @@ def _fronted(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
 def _lead(units: Sequence[Unit], at: int, start: int = 0) -> str:
     """The word before a name in its clause, without its article and words that describe it."""
     here = at - 1
+    if here > start and units[here].text == "'s" and units[here - 1].kind is Kind.NAME:
+        owners = _lead(units, here - 1, start)
+        return owners if owners in PREPOSITIONS else "'s"  # "in Hell's Kitchen"
     while here >= start and (units[here].text in _BEFORE_NAMES or units[here].text.isdigit()):
         here -= 1
     return units[here].text if here >= start else ""

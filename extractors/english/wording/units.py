@@ -166,7 +166,8 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
             continue
         opens = not text[sentence.start : match.start()].strip(" \t\r\n\"'“‘(")
         word, _, rest = match.group().partition(" ")
-        asks = word.casefold() in AUXILIARIES and _ARTICLE.match(rest) is not None
+        asks = word.casefold() in AUXILIARIES or word.endswith(("ed", "ing"))
+        asks = asks and _ARTICLE.match(rest) is not None  # "Does the", "Nicknamed the"
         if opens and rest and (asks or word.casefold() in _OPENERS):
             yield Span(match.end() - len(_ARTICLE.sub("", rest, count=1)), match.end())
         elif (part := _PART_OF.match(match.group())) is not None:

@@ -156,6 +156,22 @@ NOT_SAID = [
 ]
 
 
+NOT_SAID += [
+    (
+        "It is a lawn in Elm's Kitchen, Norton in Weston, being built as part of the Ash Project.",
+        ("Norton", "part of", "Ash Project"),
+    ),
+    ("He rented a room in Weston, Norton, owned by the Oak Trust.", ("Norton", "owned by", "Oak Trust")),
+    (
+        "The Elm Building, the Lofts at Ash Center, the Euclid and the Oak Building are old.",
+        ("Lofts", "located in", "Euclid"),
+    ),
+    ("Elm Parkway runs through the northern parts of Norton.", ("Elm Parkway", "part of", "Norton")),
+    ("Elm Street ends at the former site of the Ash Fair.", ("Elm Street", "hosts", "Ash Fair")),
+    ("North of Norton, it is known as Elm Avenue.", ("North of Norton", "nickname", "Elm Avenue")),
+]
+
+
 async def _rules(schema: Schema, text: str, said: Said) -> list[list[NamedNode]]:
     extraction = await pipeline(schema, ScriptedModel(reply([said]))).extract(text)
     term = schema.find_property(said[1])
