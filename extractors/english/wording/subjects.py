@@ -158,11 +158,20 @@ def is_complement(units: Sequence[Unit], at: int) -> bool:
 
 def only_places(units: Sequence[Unit], subjects: Collection[int], anchor: int) -> bool:
     """Whether the subject only places another thing: "a room in Weston, Norton, owned by"."""
-    before = [at for at in subjects if at < anchor - 1]
+    before = [at for at in subjects if at < anchor - 1 and not _is_apposed(units, at, anchor)]
     return (
         bool(before)
         and len(before) == len(subjects)
         and all(_lead(units, at) in _PLACING - {"of"} or _is_region_behind(units, at) for at in before)
+    )
+
+
+def _is_apposed(units: Sequence[Unit], at: int, anchor: int) -> bool:
+    """Whether words behind a comma and an article describe a name: "in Weston, the capital of"."""
+    return units[at + 1].text == "," and [one.text for one in units[at + 2 : anchor]] in (
+        ["the"],
+        ["a"],
+        ["an"],
     )
 
 

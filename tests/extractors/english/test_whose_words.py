@@ -79,6 +79,10 @@ SAID = [
 ]
 SAID += [
     (
+        "In 2019 some people lived in Weston, the capital of Norton Province.",
+        ("Weston", "capital of", "Norton Province"),
+    ),
+    (
         "Elm Library replaced Ash Library, a concrete block by Ada Stone which stood on Oak Square.",
         ("Ash Library", "located on", "Oak Square"),
     ),
@@ -157,6 +161,24 @@ NOT_SAID = [
 
 
 NOT_SAID += [
+    (
+        "Elm Baths are old. The building is owned by Oak Council and run by Ash Leisure.",
+        ("Oak Council", "operated by", "Ash Leisure"),
+    ),
+    ("Elm Hall is now a hotel; its roof garden opened in 2024.", ("Elm Hall", "opened", "2024")),
+    (
+        "Elm Museum is old. In 2010 a fire damaged the building, and it was closed for two years.",
+        ("Elm Museum", "closed", "2010"),
+    ),
+    ("Elm Gallery (at 86th Street) is a museum.", ("Elm Gallery", "address", "86th Street")),
+    (
+        "Elm Market is old. In 1934 she also built the Ash Ballroom. It burned down in 1958.",
+        ("Elm Market", "demolished", "1958"),
+    ),
+    (
+        "Elm Green is a park. Opposite stands the Ash Factory. Ada Stone was its architect.",
+        ("Elm Green", "designed by", "Ada Stone"),
+    ),
     (
         "It is a lawn in Elm's Kitchen, Norton in Weston, being built as part of the Ash Project.",
         ("Norton", "part of", "Ash Project"),
