@@ -16,7 +16,7 @@ from extractors.text.chunking import Span
 __all__ = ["unsaid"]
 
 _CONFIDENCE: Final = 0.7
-"""Of statements that only the labels say, 30 of 40 were right on the practice sentences (decision 110)."""
+"""Of statements that only the labels say, 30 of 40 were right on practice sentences (decision 110)."""
 
 
 def unsaid(

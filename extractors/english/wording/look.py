@@ -27,6 +27,7 @@ from extractors.english.wording.clause_checks import (
     name_before,
     noun_before,
     objects_of,
+    only_places,
     other_subject,
     owner_before,
     says_of_a_part,
@@ -43,8 +44,6 @@ from extractors.english.wording.subjects import (
     chained,
     is_complement,
     listed_with,
-    only_places,
-    outside,
     subject_of,
 )
 from extractors.english.wording.topics import Topics, complemented, is_another, opening_noun
@@ -55,6 +54,7 @@ from extractors.english.wording.units import (
     Unit,
     capitalized_runs,
     is_indefinite,
+    outside,
     units_of,
     with_past_names,
 )

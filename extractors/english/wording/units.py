@@ -22,6 +22,7 @@ __all__ = [
     "is_adjective",
     "is_adverb",
     "is_indefinite",
+    "outside",
     "units_of",
     "with_past_names",
 ]
@@ -131,6 +132,28 @@ def units_of(text: str, sentence: Span, names: Iterable[Span]) -> Sequence[Unit]
         for match in _TOKEN.finditer(text, start, end):
             units += _words(match.group(), match.start())
     return sorted(units, key=lambda unit: unit.start)
+
+
+def outside(units: Sequence[Unit], at: int) -> tuple[Sequence[Unit], int]:
+    """Leave out what is in brackets; return the new place of the unit at `at` as well.
+
+    Brackets around that unit stay, and end what is returned: they belong to a name before them.
+    """
+    depth = 0
+    kept: list[int] = []
+    opened: list[int] = []
+    for place, unit in enumerate(units):
+        if unit.text == "(":
+            opened.append(len(kept))
+            depth += 1
+        kept.append(place)
+        if unit.text == ")" and depth:
+            depth -= 1
+            first = opened.pop()
+            if at in kept[first:]:
+                break
+            del kept[first:]
+    return [units[place] for place in kept], kept.index(at)
 
 
 def with_past_names(units: Sequence[Unit]) -> Sequence[Unit]:
