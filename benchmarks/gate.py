@@ -4,13 +4,13 @@
 
 For each size a store on the disk is filled with made-up museums by the bulk loader and compacted, as `urbankg
 load --bulk` does (`--large`: also one of 10,000,000 triples, which takes minutes, 3 GB of disk and 3 GB of
-memory). Then batches of 50 statements (ten
-new museums, one of them impossible) and one of 5,000 are judged by both engines, blame included, and the
-impossible is taken out. The same is done by pySHACL over a whole store of `--whole` triples, as one would
-without a gate that knows changes. Last, `--candidates` statements go in batches of 50 from 8 clients through
-a served gate (terms, shapes, relations, provenance, commit), and as plain INSERT DATA into the same server
-without ontology and shapes. Prints milliseconds (medians; in brackets those of the process alone, which other
-work on the machine does not change) and ratios of one run.
+memory). Then batches of 50 statements (ten new museums, one of them impossible) and one of 5,000 are judged
+by both engines, attribution included, and the impossible is taken out. The same is done by pySHACL over a
+whole store of `--whole` triples, as one would without a gate that knows changes. Last, `--candidates`
+statements go in batches of 50 from 8 clients through a served gate (terms, shapes, relations, provenance,
+commit), and as plain INSERT DATA into the same server without ontology and shapes. Prints milliseconds
+(medians; in brackets those of the process alone, which other work on the machine does not change) and ratios
+of one run.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ an old one may hold 5 % more than a new one. The end of the server's log is prin
 The engine's caches hold blocks of files that were deleted until they are full (some 270 MB in the server), so
 the warm-up is counted in requests: it ends when they are.
 
-    python -m benchmarks.soak --minutes 5 --warm-up 60000
+    python -m benchmarks.soak --minutes 5 --warm-up 100000
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tests.support.recorded.server import RecordedServer, serving
 from tests.support.running_server import RunningServer
 
 _EVERY_S = 5.0
-_WARM_UP_REQUESTS = 60_000
+_WARM_UP_REQUESTS = 100_000
 """Measured: from there on the memory of the server is level, at any speed of the machine."""
 _LOG_LINES = 200
 _FRESH = 0.2

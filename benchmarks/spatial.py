@@ -27,7 +27,7 @@ import numpy
 import shapely
 from pyoxigraph import Literal, Quad, Triple
 
-import shapes as shapes_room
+import shapes as shapes_package
 from benchmarks.peers.answer import Counts, Missing, Peer, Unfinished, cpu, merged
 from benchmarks.peers.embedded import EMBEDDED
 from benchmarks.peers.limited import Limited
@@ -266,7 +266,9 @@ def commits(folder: Path) -> None:
     random = numpy.random.default_rng(5)
     places = random.uniform(0, 0.4, (100_000, 2)) + CORNER
     store, relations = EmbeddedStore(folder), SpatialRelations()
-    writer = Writer(store, gate=ShapesGate(load_shapes(Path(shapes_room.__file__).parent)), deriver=relations)
+    writer = Writer(
+        store, gate=ShapesGate(load_shapes(Path(shapes_package.__file__).parent)), deriver=relations
+    )
     BulkLoad(store, writer).run(
         Quad(t.subject, t.predicate, t.object)
         for number, (x, y) in enumerate(places.tolist())

@@ -77,7 +77,7 @@ def without_rules() -> Iterator[None]:
 
 
 def accepted(row: dict[str, Any], found: Gated) -> bool:
-    """Whether the gate let in a relation that rests on the object of the claim."""
+    """Whether the gate accepted a relation that rests on the object of the claim."""
     assert found.accepted is not None
     triples = {(t.subject, t.predicate, t.object) for t in found.accepted}
     return any(

@@ -44,7 +44,7 @@ from typing import Any
 
 from server.message import ended
 from sparql.model.unknown_names import unknown_name
-from sparql.storage.disk_room import is_full_for_sqlite
+from sparql.storage.disk_space import is_full_for_sqlite
 
 
 class ServerError(Exception):

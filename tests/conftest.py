@@ -26,8 +26,14 @@ os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "data")
 
 RunningServer.prepared = True
 
+# Next to nothing that imports and collection make is garbage: not searched until all is there.
+gc.disable()
+
 
 def pytest_collection_finish() -> None:
     """Keep the modules and tests, some million objects, out of each later search for garbage."""
     gc.collect()
     gc.freeze()
+    # Each test makes some ten thousand objects, and hardly any of them in circles.
+    gc.set_threshold(7000, 10, 10)
+    gc.enable()

@@ -64,7 +64,7 @@ class Engine:
         """Remove all but the system graphs."""
         store = self.services.store.graph
         graphs = [g for g in store.named_graphs() if isinstance(g, NamedNode) and not is_system_graph(g)]
-        # The origin graphs' copies go with what they are copies of.
+        # The origin graphs' copies are deleted with what they are copies of.
         emptied = (DEFAULT, ASSERTED, *(g for g in store.named_graphs() if not is_system_graph(g)))
         gone = [quad for graph in emptied for quad in store.quads_for_pattern(None, None, None, graph)]
         self.services.store.commit((), gone, graphs_dropped=graphs)
@@ -76,7 +76,7 @@ class Engine:
         return [quad for quad in everything if not is_system_graph(quad.graph_name)]
 
     async def query(self, text: str, base: str, result_format: str) -> bytes:
-        """A reader's answer, graphs as N-Triples. Raises the room's errors."""
+        """A reader's answer, graphs as N-Triples. Raises the errors of `sparql`."""
         text = (await localize(text, self.elsewhere, base)).text
         form = facts_of(text).form
         name = "ntriples" if form is not None and form.gives_graph else result_format
@@ -85,7 +85,7 @@ class Engine:
             return b"".join([chunk async for chunk in result])
 
     async def update(self, text: str, base: str) -> Verdict:
-        """Capture and commit, with nothing allowed that reaches out. Raises the rooms' errors."""
+        """Capture and commit, with nothing allowed that reaches out. Raises the errors of `sparql`."""
         self._loaded = None
         return await self.services.updates.run(ProtocolRequest(Kind.UPDATE, text), _TIMEOUT_S, base)
 

@@ -43,7 +43,7 @@ class Decisions:
         self._history = DecisionHistory(store)
         self._dry_run = False
 
-    def trial(self) -> "Decisions":
+    def as_dry_run(self) -> "Decisions":
         """The same decisions as dry runs: the outcome is what would happen, and nothing is written."""
         tried = copy(self)
         tried._dry_run = True

@@ -1,4 +1,4 @@
-"""Tells persons and organizations by their names alone: a given name first, or a word such as "Ltd" last.
+"""Separates persons from organizations by name alone: a given name first, or a word such as "Ltd" last.
 
 A relation that leads to a person or an organization leaves the kind of its end open, and a name without a
 kind is not accepted. Names that say neither stay open.

@@ -146,17 +146,17 @@ class GroundedText:
         return tuple(found)
 
     def _loose(self, words: str, area: Span) -> tuple[Span, ...]:
-        sought = _fold(words).text.strip()
+        wanted = _fold(words).text.strip()
         found: list[Span] = []
         folded = self._folded
         first, last = (bisect_left(folded.origin, place) for place in (area.start, area.end))
-        at = folded.text.find(sought, first, last) if sought else -1
+        at = folded.text.find(wanted, first, last) if wanted else -1
         while at >= 0 and len(found) < _MOST_OCCURRENCES:
             start = folded.origin[at]
-            end = self._whole_characters(folded.origin[at + len(sought) - 1] + 1)
+            end = self._whole_characters(folded.origin[at + len(wanted) - 1] + 1)
             if end <= area.end and _stands_alone(self.text, start, end):
                 found.append(Span(start, end))
-            at = folded.text.find(sought, at + 1, last)
+            at = folded.text.find(wanted, at + 1, last)
         return tuple(found)
 
     def _whole_characters(self, end: int) -> int:

@@ -5,11 +5,9 @@ comparing boxes; a full delta becomes a tree; trees of similar size are merged, 
 average cost of an insert is the same in an index of ten thousand and of a million features.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic
 
 import numpy
 import shapely
@@ -20,60 +18,26 @@ from shapely.geometry.base import BaseGeometry
 from geo.errors import ArgumentError, MissingFeatureError
 from geo.measure.measures import FURTHEST_M, box_around, distance_m, distances_m
 from geo.relate.bulk import classify_pairs, pair_tolerance, relate_all
+from geo.relate.index_parts import (
+    DELTA_SIZE,
+    Delta,
+    Key,
+    Shapes,
+    StaticTree,
+    array_of,
+    copies_of,
+    copy_of,
+    found_in,
+    living_in,
+)
 from geo.relate.rcc8 import CODES, RCC8, code_of
 from geo.relate.tolerance import Tolerance, grown_boxes
 
-Key = TypeVar("Key", bound=Hashable)
-Shapes = NDArray[numpy.object_]
-
-_DELTA: Final = 1000
 # A tree is merged with the one before it when that one is less than this many times larger.
 _MERGE_RATIO: Final = 4
 _RELATED_TOGETHER: Final = 1000
 _FIRST_RADIUS_M: Final = 200.0
 _DC: Final = code_of(RCC8.DC)
-
-
-@dataclass
-class _Tree(Generic[Key]):
-    """Features that no longer change, but can be marked dead."""
-
-    keys: list[Key]
-    shapes: Shapes
-    alive: NDArray[numpy.bool_]
-    tree: STRtree
-    dead: int = 0
-
-    @cached_property
-    def numbers(self) -> NDArray[numpy.intp]:
-        """The keys, where they are numbers."""
-        return numpy.array(self.keys, dtype=numpy.intp)
-
-    def positions(self, box: BaseGeometry) -> NDArray[numpy.intp]:
-        # The tree answers an array of one faster than a single geometry.
-        found: NDArray[numpy.intp] = self.tree.query(_array([box]))[1]
-        return found[self.alive[found]] if self.dead else found
-
-
-@dataclass
-class _Delta(Generic[Key]):
-    """The newest features, with their boxes in columns; the box of a dead one is NaN and meets nothing."""
-
-    keys: list[Key] = field(default_factory=list)
-    shapes: Shapes = field(default_factory=lambda: numpy.empty(_DELTA, dtype=object))
-    boxes: NDArray[numpy.float64] = field(default_factory=lambda: numpy.full((4, _DELTA), numpy.nan))
-
-    @property
-    def numbers(self) -> NDArray[numpy.intp]:
-        return numpy.array(self.keys, dtype=numpy.intp)
-
-    def positions(self, box: BaseGeometry) -> NDArray[numpy.intp]:
-        count = len(self.keys)
-        west, south, east, north = box.bounds
-        wests, souths, easts, norths = self.boxes[:, :count]
-        meeting = (wests <= east) & (easts >= west) & (souths <= north) & (norths >= south)
-        found: NDArray[numpy.intp] = numpy.asarray(meeting).nonzero()[0]
-        return found
 
 
 class FeatureIndex(Generic[Key]):
@@ -99,9 +63,9 @@ class FeatureIndex(Generic[Key]):
         self.tolerance_m = tolerance_m
         self._tolerance_of = tolerance_of
         self.pairs_related = 0
-        self._trees: list[_Tree[Key]] = []
-        self._delta: _Delta[Key] = _Delta()
-        self._places: dict[Key, tuple[_Tree[Key] | _Delta[Key], int]] = {}
+        self._trees: list[StaticTree[Key]] = []
+        self._delta: Delta[Key] = Delta()
+        self._places: dict[Key, tuple[StaticTree[Key] | Delta[Key], int]] = {}
         self._fill(features)
 
     @classmethod
@@ -126,7 +90,7 @@ class FeatureIndex(Generic[Key]):
     def get(self, key: Key) -> BaseGeometry | None:
         """A copy of the geometry of a feature, None where it is not in the index."""
         place = self._places.get(key)
-        return None if place is None else _copy(place[0].shapes[place[1]])
+        return None if place is None else copy_of(place[0].shapes[place[1]])
 
     def insert(self, key: Key, geometry: BaseGeometry) -> None:
         """Add a feature. Raises MissingFeatureError where the key exists already (use replace)."""
@@ -134,7 +98,7 @@ class FeatureIndex(Generic[Key]):
 
     def insert_all(self, features: Sequence[tuple[Key, BaseGeometry]]) -> None:
         """Add several features, faster than one by one. Raises as `insert`."""
-        shapes = _copies(_array([geometry for _, geometry in features]))
+        shapes = copies_of(array_of([geometry for _, geometry in features]))
         boxes = shapely.bounds(shapes)
         for (key, _), shape, box in zip(features, shapes, boxes, strict=True):
             if key in self._places:
@@ -146,7 +110,7 @@ class FeatureIndex(Generic[Key]):
             delta.shapes[position] = shape
             delta.boxes[:, position] = box
             self._places[key] = (delta, position)
-            if position + 1 == _DELTA:
+            if position + 1 == DELTA_SIZE:
                 self._flush()
 
     def remove(self, key: Key) -> None:
@@ -156,7 +120,7 @@ class FeatureIndex(Generic[Key]):
                 f"{key} is not in the index. Insert it first, or leave the removal out."
             )
         part, position = self._places.pop(key)
-        if isinstance(part, _Delta):
+        if isinstance(part, Delta):
             part.boxes[:, position] = numpy.nan
             part.shapes[position] = None
             return
@@ -164,7 +128,7 @@ class FeatureIndex(Generic[Key]):
         part.dead += 1
         if part.dead * 2 > len(part.keys):
             self._trees.remove(part)
-            self._add_tree(*_living(part))
+            self._add_tree(*living_in(part))
 
     def replace(self, key: Key, geometry: BaseGeometry) -> None:
         """Give a feature another geometry, or add it."""
@@ -180,13 +144,13 @@ class FeatureIndex(Generic[Key]):
         """
         if geometry.is_empty:
             return []
-        box = grown_boxes(_array([geometry]), self.tolerance_m)[0] if self.tolerance_m else geometry
+        box = grown_boxes(array_of([geometry]), self.tolerance_m)[0] if self.tolerance_m else geometry
         keys, shapes = self._candidates(box, exclude)
         if not keys:
             return []
         self.pairs_related += len(keys)
         first = numpy.zeros(len(keys), dtype=numpy.intp)
-        left = _array([_copy(geometry)])
+        left = array_of([copy_of(geometry)])
         second = numpy.arange(len(keys))
         own = 0.0 if exclude is None else self._tolerances([exclude])
         meters = pair_tolerance(own, first, self._tolerances(keys), second)
@@ -198,7 +162,7 @@ class FeatureIndex(Generic[Key]):
         waiting = iter(keys)
         while part := list(islice(waiting, _RELATED_TOGETHER)):
             places = [self._places[key] for key in part]
-            yield from self._related(part, _array([held.shapes[position] for held, position in places]))
+            yield from self._related(part, array_of([held.shapes[position] for held, position in places]))
 
     def _related(self, keys: list[Key], shapes: Shapes) -> Iterator[tuple[Key, Key, RCC8]]:
         boxes = grown_boxes(shapes, self.tolerance_m) if self.tolerance_m else shapes
@@ -230,7 +194,7 @@ class FeatureIndex(Generic[Key]):
         chosen: Mapping[Key, object] = self._places if of is None else dict.fromkeys(of)
         others = [key for key in self._places if key not in chosen]
         keys = [*others, *chosen]
-        shapes = _array([part.shapes[position] for part, position in map(self._places.__getitem__, keys)])
+        shapes = array_of([part.shapes[position] for part, position in map(self._places.__getitem__, keys)])
         for pairs in relate_all(shapes, self._tolerances(keys), self._count, first=len(others)):
             rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.codes.tolist(), strict=True)
             for left, right, code in rows:
@@ -242,16 +206,16 @@ class FeatureIndex(Generic[Key]):
 
     def search(self, box: BaseGeometry) -> tuple[list[Key], Shapes]:
         """As `candidates`, with the index's own shapes: to read, never to prepare or keep."""
-        return _found(self._parts(box))
+        return found_in(self._parts(box))
 
     def search_few(self, box: BaseGeometry, most: int) -> tuple[list[Key], Shapes] | None:
         """As `search`; None where there are more than `most`."""
         parts = self._parts(box)
-        return _found(parts) if sum(len(positions) for _, positions in parts) <= most else None
+        return found_in(parts) if sum(len(positions) for _, positions in parts) <= most else None
 
     def numbers(self: "FeatureIndex[int]", box: BaseGeometry) -> NDArray[numpy.intp]:
         """As `candidates` for an index whose keys are numbers: shape (n,)."""
-        parts: list[_Tree[int] | _Delta[int]] = [] if box.is_empty else [*self._trees, self._delta]
+        parts: list[StaticTree[int] | Delta[int]] = [] if box.is_empty else [*self._trees, self._delta]
         found = [part.numbers[part.positions(box)] for part in parts if part.keys]
         return numpy.concatenate(found) if found else numpy.zeros(0, dtype=numpy.intp)
 
@@ -322,9 +286,9 @@ class FeatureIndex(Generic[Key]):
             keys, shapes = [keys[place] for place in kept], shapes[kept]
         return keys, shapes
 
-    def _parts(self, box: BaseGeometry) -> list[tuple[_Tree[Key] | _Delta[Key], NDArray[numpy.intp]]]:
+    def _parts(self, box: BaseGeometry) -> list[tuple[StaticTree[Key] | Delta[Key], NDArray[numpy.intp]]]:
         """The trees and the delta with candidates, and their positions in each."""
-        parts: list[_Tree[Key] | _Delta[Key]] = [] if box.is_empty else [*self._trees]
+        parts: list[StaticTree[Key] | Delta[Key]] = [] if box.is_empty else [*self._trees]
         if self._delta.keys and not box.is_empty:
             parts.append(self._delta)
         found = [(part, part.positions(box)) for part in parts]
@@ -335,7 +299,7 @@ class FeatureIndex(Generic[Key]):
             return
         boxes = shapely.get_parts(box_around(geometry, radius))
         near = {key: shape for box in boxes for key, shape in zip(*self._candidates(box, None), strict=True)}
-        keys, shapes = list(near), _array(list(near.values()))
+        keys, shapes = list(near), array_of(list(near.values()))
         points = shapely.get_type_id(shapes) == 0 if len(keys) else numpy.zeros(0, dtype=bool)
         if isinstance(geometry, Point) and points.all() and len(keys):
             yield from zip(keys, distances_m(geometry, shapes).tolist(), strict=True)
@@ -356,57 +320,22 @@ class FeatureIndex(Generic[Key]):
             keys.append(key)
             shapes.append(geometry)
         if keys:
-            self._add_tree(keys, _copies(_array(shapes)))
+            self._add_tree(keys, copies_of(array_of(shapes)))
 
     def _flush(self) -> None:
         """Turn the delta into a tree, and merge trees of similar size."""
-        keys, shapes = _living(self._delta)
-        self._delta = _Delta()
+        keys, shapes = living_in(self._delta)
+        self._delta = Delta()
         while self._trees and len(self._trees[-1].keys) < _MERGE_RATIO * max(len(keys), 1):
-            older_keys, older_shapes = _living(self._trees.pop())
+            older_keys, older_shapes = living_in(self._trees.pop())
             keys, shapes = older_keys + keys, numpy.concatenate([older_shapes, shapes])
         self._add_tree(keys, shapes)
 
     def _add_tree(self, keys: list[Key], shapes: Shapes) -> None:
         if not keys:
             return
-        tree = _Tree(keys, shapes, numpy.ones(len(keys), dtype=bool), STRtree(shapes))
+        tree = StaticTree(keys, shapes, numpy.ones(len(keys), dtype=bool), STRtree(shapes))
         self._trees.append(tree)
         self._trees.sort(key=lambda part: -len(part.keys))
         # No Python loop: there may be a million.
         self._places.update(zip(keys, zip(repeat(tree), range(len(keys))), strict=True))
-
-
-def _found(parts: list[tuple[_Tree[Key] | _Delta[Key], NDArray[numpy.intp]]]) -> tuple[list[Key], Shapes]:
-    keys = [part.keys[position] for part, positions in parts for position in positions.tolist()]
-    shapes = [part.shapes[positions] for part, positions in parts]
-    return keys, shapes[0] if len(shapes) == 1 else numpy.concatenate([_array([]), *shapes])
-
-
-def _living(part: _Tree[Key] | _Delta[Key]) -> tuple[list[Key], Shapes]:
-    if isinstance(part, _Tree):
-        alive = numpy.flatnonzero(part.alive)
-    else:
-        alive = numpy.array(
-            [i for i in range(len(part.keys)) if part.shapes[i] is not None], dtype=numpy.intp
-        )
-    return [part.keys[position] for position in alive.tolist()], part.shapes[alive]
-
-
-def _array(shapes: list[BaseGeometry]) -> Shapes:
-    array = numpy.empty(len(shapes), dtype=object)
-    array[:] = shapes
-    return array
-
-
-def _copy(geometry: BaseGeometry) -> BaseGeometry:
-    """A copy, which may be prepared without affecting other threads."""
-    # Setting the SRID clones a geometry, several times faster than through WKB.
-    copy: BaseGeometry = shapely.set_srid(geometry, 0)
-    return copy
-
-
-def _copies(shapes: Shapes) -> Shapes:
-    """Copies of several geometries."""
-    copies: Shapes = shapely.set_srid(shapes, 0)
-    return copies

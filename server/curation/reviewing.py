@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import Field
 from pyoxigraph import BlankNode, NamedNode, Triple
 from pyoxigraph import Literal as RdfLiteral
 
@@ -20,16 +19,16 @@ from curation.review.reviewer import Reviewer
 from server.curation.filter_values import FilterValues
 from server.curation.item_reading import ItemReading
 from server.curation.review_export import csv_of, report_of
+from server.curation.review_filter import identifier
 from server.curation.suggested_corrections import SuggestedCorrections
 from server.errors import InvalidBody, SelectionChanged
 from server.http.pages import page
-from server.http.reporting.reader_language import for_reader
 from server.http.reporting.statements import review_json, statement_json, violation_json
-from server.message import Message
+from server.reader_language import for_reader
 from server.runtime.context import Services
 from sparql.model.change import Statement
 from sparql.model.source import Term
-from sparql.model.vocabulary import DCTERMS, RDF, RECORD, SH, UKG
+from sparql.model.vocabulary import DCTERMS, RDF, SH, UKG
 from sparql.provenance.evidence import EvidenceReader
 
 MOST_AT_ONCE = 1000
@@ -40,7 +39,6 @@ _MOST_VALUES = 100
 _SIMILAR = 5
 _LABELED = ("class", "predicate", "document")
 """The facets whose values are IRIs that have names."""
-_DOCUMENT = RECORD.term("document/").value
 
 
 @dataclass(frozen=True)
@@ -112,9 +110,9 @@ class ReviewService:
         self._reading = ItemReading(services)
         self._values = FilterValues(services, services.review)
 
-    def trial(self) -> "ReviewService":
+    def as_dry_run(self) -> "ReviewService":
         """The same service, whose decisions are dry runs."""
-        return ReviewService(self._services, self._decisions.trial())
+        return ReviewService(self._services, self._decisions.as_dry_run())
 
     def page(self, wanted: ReviewFilter, offset: int, limit: int) -> dict[str, Any]:
         """One page of items, newest first, with the total. Raises `UnknownValues`, as all with a filter."""
@@ -333,72 +331,3 @@ class ReviewService:
                     "score": round(score, 3),
                 }
         return list(found.values())[:_SIMILAR]
-
-
-class FilterJson(Message):
-    """Which items; the same parts as the parameters of `GET /review`."""
-
-    status: Literal["open", "accepted", "rejected", "superseded", "any"] = "open"
-    document: str | None = None
-    shape: str | None = None
-    predicate: str | None = None
-    entity: str | None = None
-    text: str | None = None
-    severity: Literal["Violation", "Warning", "Info"] | None = None
-    component: str | None = None
-    source: str | None = None
-    class_: str | None = Field(None, alias="class")
-    group: str | None = None
-    min_confidence: float | None = Field(None, ge=0, le=1)
-    max_confidence: float | None = Field(None, ge=0, le=1)
-    assignee: str | None = None
-
-
-def filter_of(sent: FilterJson) -> ReviewFilter:
-    """A filter from what a client sent. Raises `InvalidBody` for what is no IRI."""
-
-    def iri(name: str, text: str | None) -> NamedNode | None:
-        return None if text is None else iri_of(name, text)
-
-    return ReviewFilter(
-        state=None if sent.status == "any" else State(sent.status),
-        document=None if sent.document is None else document_iri(sent.document),
-        shape=iri("shape", sent.shape),
-        predicate=iri("predicate", sent.predicate),
-        entity=iri("entity", sent.entity),
-        text=sent.text,
-        severity=None if sent.severity is None else SH.term(sent.severity),
-        component=None if sent.component is None else _component(sent.component),
-        source=sent.source,
-        class_=iri("class", sent.class_),
-        group=sent.group,
-        min_confidence=sent.min_confidence,
-        max_confidence=sent.max_confidence,
-        assignee=sent.assignee,
-    )
-
-
-def document_iri(identifier: str) -> NamedNode:
-    """A document by its identifier or its whole IRI."""
-    return iri_of("document", identifier if "://" in identifier else _DOCUMENT + identifier)
-
-
-def _component(name: str) -> NamedNode:
-    """A component by its IRI, or by its name in SHACL or in the system vocabulary."""
-    if ":" in name:
-        return iri_of("component", name)
-    full = SH.iri if name.endswith("ConstraintComponent") else UKG.iri
-    return iri_of("component", full + name)
-
-
-def identifier(item: NamedNode) -> str:
-    """The last part of a record's IRI."""
-    return item.value.rpartition("/")[2]
-
-
-def iri_of(name: str, text: str) -> NamedNode:
-    """The IRI that a client sent as a member. Raises `InvalidBody`."""
-    try:
-        return NamedNode(text)
-    except ValueError as error:
-        raise InvalidBody([(name, f"'{text}' is not an absolute IRI")]) from error

@@ -35,11 +35,11 @@ class SuggestedCorrections:
         """What could be accepted in an item's place: the statement, its `labels`, and what it `changes`."""
         if item.state is not State.OPEN or item.accepted:
             return []
-        trial = self._services.decisions.trial()
+        tried = self._services.decisions.as_dry_run()
         found = []
         for change, triple in islice(self._candidates(item), _MOST_TRIED):
             statement = item.stating(triple)
-            outcome = trial.accept([item.iri], _NOBODY, statements=[statement])
+            outcome = tried.accept([item.iri], _NOBODY, statements=[statement])
             if outcome.refused or outcome.fallen or not outcome.added:
                 continue
             terms = (triple.subject, triple.predicate, triple.object)

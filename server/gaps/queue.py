@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from server.errors import state_error
 from server.gaps.gap_errors import GapUnknown
+from server.state_file import StateFile
 from sparql.ask.answer.gaps import GapKind
 
 FILE: Final = "gaps.sqlite"
@@ -119,21 +116,7 @@ class GapQueue:
 
     def __init__(self, folder: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._clock = clock
-        self._lock = threading.RLock()
-        self._path = folder / FILE
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            # Created first with these permissions: questions are their askers' own business.
-            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
-            self._connection = sqlite3.connect(
-                self._path, isolation_level=None, check_same_thread=False, timeout=30
-            )
-            self._connection.row_factory = sqlite3.Row
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute("PRAGMA foreign_keys=ON")
-            self._connection.executescript(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise state_error(self._path, error) from error
+        self._file = StateFile(folder / FILE, _SCHEMA)
 
     def record(
         self, gaps: Sequence[Mapping[str, Any]], asked: Asked, attempt: str | None, asker: str
@@ -142,7 +125,7 @@ class GapQueue:
         found = []
         for gap in recorded_gaps(gaps):
             identifier = _identifier(gap)
-            with self._writing() as connection:
+            with self._file.writing() as connection:
                 waiting = connection.execute("SELECT COUNT(*) FROM gap WHERE status = 'open'").fetchone()[0]
                 known = connection.execute("SELECT 1 FROM gap WHERE id = ?", (identifier,)).fetchone()
                 if known is None and waiting >= MOST_OPEN:
@@ -179,12 +162,12 @@ class GapQueue:
             values.append(wanted.text)
         ordered = "HAVING askers >= ? ORDER BY askers DESC, asked DESC, last DESC, gap.id"
         query = f"{_LISTED} WHERE {' AND '.join(conditions)} GROUP BY gap.id {ordered}"
-        with self._reading() as connection:
+        with self._file.reading() as connection:
             return [row["id"] for row in connection.execute(query, (*values, wanted.askers))]
 
     def get(self, identifier: str) -> StoredGap:
         """One gap. Raises `GapUnknown`."""
-        with self._reading() as connection:
+        with self._file.reading() as connection:
             row = connection.execute(f"{_LISTED} WHERE gap.id = ? GROUP BY gap.id", (identifier,)).fetchone()
             if row is None:
                 raise GapUnknown(identifier)
@@ -204,7 +187,7 @@ class GapQueue:
         self, gap: StoredGap, completion: Mapping[str, Any] | None, passages: Sequence[Mapping[str, Any]]
     ) -> StoredGap:
         """Keep what is proposed for a gap, and the passages that it was looked for in."""
-        with self._writing() as connection:
+        with self._file.writing() as connection:
             connection.execute(
                 "UPDATE gap SET completion = ?, passages = ? WHERE id = ?",
                 (None if completion is None else json.dumps(completion), json.dumps(passages), gap.id),
@@ -214,7 +197,7 @@ class GapQueue:
     def decide(self, gap: StoredGap, status: GapStatus, decision: Mapping[str, Any]) -> StoredGap:
         """Keep a decision, and the status that it leads to."""
         made = {"outcome": status.value, "at": self._clock().isoformat(), **decision}
-        with self._writing() as connection:
+        with self._file.writing() as connection:
             connection.execute(
                 "UPDATE gap SET status = ?, decisions = ? WHERE id = ?",
                 (status.value, json.dumps([*gap.decisions, made]), gap.id),
@@ -223,7 +206,7 @@ class GapQueue:
 
     def forget_text(self, document: str) -> None:
         """Forget what was found in a document, since it was removed."""
-        with self._writing() as connection:
+        with self._file.writing() as connection:
             rows = connection.execute(
                 "SELECT id, completion, passages FROM gap WHERE instr(passages, ?) OR instr(completion, ?)",
                 (document, document),
@@ -239,27 +222,7 @@ class GapQueue:
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            self._connection.close()
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            try:
-                yield self._connection
-            except sqlite3.Error as error:
-                raise state_error(self._path, error) from error
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._reading() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
+        self._file.close()
 
 
 def _add_question(

@@ -47,7 +47,7 @@ def create_app(services: Services) -> ASGIApp:
         from server.http.framework import framework_app
 
         if running is not None:
-            # Jobs come in by these routes alone: what is begun here precedes the first of them.
+            # Jobs arrive by these routes alone: what is begun here precedes the first of them.
             working = stack.enter_async_context(services.job_worker.working(services.opened))
             asyncio.run_coroutine_threadsafe(working, running).result()
         return framework_app(services, problems, readiness)

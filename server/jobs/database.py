@@ -6,17 +6,13 @@ counts documents by state, so that progress costs the same for ten documents and
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from server.errors import StateUnreadable, state_error
+from server.errors import StateUnreadable
+from server.state_file import StateFile
 
 FILE = "jobs.sqlite"
-_BUSY_TIMEOUT_S = 30.0
 _LAYOUT = 2
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS job (
@@ -59,60 +55,20 @@ END;
 """
 
 
-class Database:
+class Database(StateFile):
     """One connection, shared by the threads of the server. Raises `StateUnreadable`."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / FILE
-        self._lock = threading.RLock()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            # Created first with these permissions: other users must never be able to read the texts.
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-            self._connection = sqlite3.connect(
-                self.path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
-            )
-            self._connection.row_factory = sqlite3.Row
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute("PRAGMA synchronous=FULL")
-            self._connection.execute("PRAGMA foreign_keys=ON")
-            self._connection.executescript(_SCHEMA)
-            self._check_layout()
-        except (OSError, sqlite3.Error) as error:
-            raise state_error(self.path, error) from error
+        super().__init__(folder / FILE, _SCHEMA)
+        with self.reading() as connection:
+            self._check_layout(connection)
 
-    def _check_layout(self) -> None:
+    def _check_layout(self, connection: sqlite3.Connection) -> None:
         """Upgrade the layout. Raises `StateUnreadable` for a file of a later version of the program."""
-        layout = int(self._connection.execute("PRAGMA user_version").fetchone()[0])
+        layout = int(connection.execute("PRAGMA user_version").fetchone()[0])
         if layout > _LAYOUT:
             raise StateUnreadable(self.path, f"it has layout {layout}, and this program knows {_LAYOUT}")
         if layout == 1:
             # Layout 1 had no method per job.
-            self._connection.execute("ALTER TABLE job ADD COLUMN method TEXT")
-        self._connection.execute(f"PRAGMA user_version={_LAYOUT}")
-
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection for statements that only read."""
-        with self._lock:
-            try:
-                yield self._connection
-            except sqlite3.Error as error:
-                raise state_error(self.path, error) from error
-
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: on the disk when the block ends, undone when it raises."""
-        with self.reading() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
-
-    def close(self) -> None:
-        """Close the file."""
-        with self._lock:
-            self._connection.close()
+            connection.execute("ALTER TABLE job ADD COLUMN method TEXT")
+        connection.execute(f"PRAGMA user_version={_LAYOUT}")

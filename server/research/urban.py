@@ -84,7 +84,7 @@ async def measure_urban(
         if one.accepted
     ]
     write_table(out / "judge.csv", items)
-    write_page(out / "judge.html", items, f"{len(items)} statements that the gate let in")
+    write_page(out / "judge.html", items, f"{len(items)} statements that the gate accepted")
     return scores
 
 

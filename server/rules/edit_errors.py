@@ -4,7 +4,7 @@ ServerError
 ├── EditRefused         an edit of ontology or shapes that cannot be used
 ├── EditConflict        an edit of a file that has changed since it was read
 ├── EditSuperseded      an edit that a later one of the same file replaced
-├── DryRunExceeded      an edit whose trial on the graph takes too much time or memory
+├── DryRunExceeded      an edit whose dry run on the graph takes too much time or memory
 ├── FolderReadOnly      an edit of the installed program's own files
 └── FileNameUnusable    a name that no file can have
 """

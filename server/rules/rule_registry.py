@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,23 +17,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontology import Schema
-from ontology.catalog import CATALOG
-from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from server.errors import UnknownResource
 from server.rules.checking import Folders, Reasoner, examine, reasoned
-from server.rules.dry_runs import DryRun, DryRuns, Files
+from server.rules.dry_runs import DryRun, DryRuns
 from server.rules.edit import Candidate, Edit, Kind, SwitchOutcome, check_file_name
 from server.rules.edit_errors import (
     DryRunExceeded,
     EditConflict,
     EditRefused,
     EditSuperseded,
-    FolderReadOnly,
 )
-from server.rules.rule_history import RuleHistory, write_whole
+from server.rules.rule_folders import RuleFolders, Signature, differing, files_of, write_all
+from server.rules.rule_history import RuleHistory
 from server.rules.ruleset import Ruleset, open_shapes
 from shapes.errors import ShapesError
-from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 from sparql.model.errors import SparqlError
 from sparql.model.store_errors import StoreClosing
 from sparql.provenance.term_rewrites import LEAVE, Rewriting
@@ -46,7 +43,6 @@ if TYPE_CHECKING:
     from sparql.writing.ontology_graph import Substitution
 
 _log = logging.getLogger("urbankg.rules")
-Signature = tuple[tuple[str, int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -95,10 +91,10 @@ class RuleRegistry:
         self.effects: Callable[[], RuleEffects] | None = None
         self.after_switch: Callable[[Ruleset, Ruleset], None] = lambda before, after: None
         """Called after new rules are in force, with the old and the new ones."""
-        self._editable = editable
+        self._rule_folders = RuleFolders(folders, editable)
         self._lock = threading.Lock()
         self._trying = threading.Lock()
-        self._seen: Signature = self._signature()
+        self._seen: Signature = self._rule_folders.signature(self.schema)
         self._settled: Signature | None = self._seen
         self._prepared: _Prepared | None = None
         self._left: tuple[Ruleset, Impact | None] | None = None
@@ -151,7 +147,7 @@ class RuleRegistry:
 
     def edited(self, edit: Edit) -> Folders:
         """The folders with an edit applied to the files. Raises `UnknownResource` for other names."""
-        self._check_names(edit)
+        self._rule_folders.check_names(edit)
         return replace(self.folders, ontology_edits=edit.ontology, shapes_edits=edit.shapes)
 
     def apply(
@@ -172,12 +168,12 @@ class RuleRegistry:
         nothing has changed.
         """
         expected = expected or {}
-        self._check_names(edit)
+        self._rule_folders.check_names(edit)
         self._check_digests(expected)
         self.dry_runs.cancel(edit.files)
         with self.dry_runs.of(edit.files) as run, self._lock:
             run.task.raise_if_cancelled()
-            self._check_writable(edit)
+            self._rule_folders.check_writable(edit)
             self._check_digests(expected)
             candidate = self._read(self.edited(edit))
             measured = self._measured(candidate.rules, run, asked)
@@ -196,7 +192,7 @@ class RuleRegistry:
         """
         with self._lock:
             self._finish()
-            signature = self._signature()
+            signature = self._rule_folders.signature(self.schema)
             if signature != self._seen:
                 self._seen = signature
                 return None
@@ -231,11 +227,11 @@ class RuleRegistry:
 
     def folder(self, kind: Kind) -> Path:
         """The folder of the files of a kind."""
-        return self.folders.ontology if kind is Kind.ONTOLOGY else self.folders.shapes
+        return self._rule_folders.folder(kind)
 
     def files(self, kind: Kind) -> dict[str, tuple[Path, str]]:
         """The files in force, by name, with their digests."""
-        return _files_of(self.current, kind)
+        return files_of(self.current, kind)
 
     def content(self, kind: Kind, name: str) -> bytes:
         """A file in force as it was read. Raises `UnknownResource` and `FileNameUnusable`."""
@@ -261,8 +257,8 @@ class RuleRegistry:
     def _prepare(self, signature: Signature) -> _Prepared:
         """Read the folders, and make a dry run of them as long as they stay the same."""
         candidate = self._read(self.folders)
-        with self.dry_runs.of(_differing(self.current, candidate.rules)) as run:
-            run.wanted = lambda: self._signature() == signature
+        with self.dry_runs.of(differing(self.current, candidate.rules)) as run:
+            run.wanted = lambda: self._rule_folders.signature(self.schema) == signature
             return _Prepared(signature, candidate, self._measured(candidate.rules, run))
 
     @contextmanager
@@ -270,17 +266,17 @@ class RuleRegistry:
         """Write the files of an edit; they are restored when it is not in force after the block."""
         contents = {self.folder(kind) / name: content for kind, name, content in edit.each()}
         former = {path: path.read_bytes() if path.is_file() else None for path in contents}
-        before, settled = self.current, self._settled == self._signature()
+        before, settled = self.current, self._settled == self._rule_folders.signature(self.schema)
         try:
-            _write(contents)
+            write_all(contents)
             yield
         except BaseException:
             if self.current is before:
-                _write(former)
+                write_all(former)
             raise
         finally:
             if settled or self.current is not before:
-                self._seen = self._settled = self._signature()
+                self._seen = self._settled = self._rule_folders.signature(self.schema)
 
     def _switch(self, candidate: Candidate, measured: _Measured) -> SwitchOutcome:
         """Put new rules in force. Raises errors of the store: then nothing changed."""
@@ -362,65 +358,3 @@ class RuleRegistry:
         for (kind, name), digest in expected.items():
             if self.digest(kind, name) != digest:
                 raise EditConflict(name)
-
-    def _check_names(self, edit: Edit) -> None:
-        for names, suffixes, more in (
-            (edit.ontology, ONTOLOGY_SUFFIXES, (CATALOG,)),
-            (edit.shapes, SHAPES_SUFFIXES, ()),
-        ):
-            for name in names:
-                good = Path(name).suffix in suffixes or name in more
-                if not good or Path(name).name != name or name.startswith("."):
-                    known = ", ".join((*suffixes, *more))
-                    raise UnknownResource(
-                        f"'{name}' is not a usable file name: use a plain name ending in {known}."
-                    )
-
-    def _check_writable(self, edit: Edit) -> None:
-        for kind, names in ((Kind.ONTOLOGY, edit.ontology), (Kind.SHAPES, edit.shapes)):
-            if names and not self._editable[kind]:
-                raise FolderReadOnly(kind)
-            for name, content in names.items():
-                if content is None and not (self.folder(kind) / name).is_file():
-                    raise UnknownResource(
-                        f"There is no {kind} file '{name}'; GET /rules lists those in force."
-                    )
-
-    def _signature(self) -> Signature:
-        """Names, times and sizes of all files that were or would be read, to notice changes."""
-        watched = set(ONTOLOGY_SUFFIXES) | set(SHAPES_SUFFIXES) | {Path(CATALOG).suffix}
-        paths = {file.path for file in self.schema.files}
-        for folder in (self.folders.ontology, self.folders.shapes):
-            if folder.is_dir():
-                paths |= {path for path in folder.iterdir() if path.suffix in watched}
-        found = []
-        for path in sorted(paths):
-            try:
-                state = path.stat()
-            except OSError:
-                continue
-            found.append((str(path), state.st_mtime_ns, state.st_size))
-        return tuple(found)
-
-
-def _files_of(rules: Ruleset, kind: Kind) -> dict[str, tuple[Path, str]]:
-    sources = rules.schema.files if kind is Kind.ONTOLOGY else rules.files.sources
-    return {file.path.name: (file.path, file.digest) for file in sources}
-
-
-def _differing(before: Ruleset, after: Ruleset) -> Files:
-    """The files that differ between two sets of rules."""
-    found: set[tuple[str, str]] = set()
-    for kind in Kind:
-        old, new = _files_of(before, kind), _files_of(after, kind)
-        found |= {(kind.value, name) for name in {*old, *new} if old.get(name) != new.get(name)}
-    return frozenset(found)
-
-
-def _write(contents: Mapping[Path, bytes | None]) -> None:
-    """Write these files, each atomically; None deletes one."""
-    for path, content in contents.items():
-        if content is None:
-            path.unlink(missing_ok=True)
-        else:
-            write_whole(path, content)

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-import ontology as ontology_room
-import shapes as shapes_room
+import ontology as ontology_package
+import shapes as shapes_package
 
-SHIPPED_ONTOLOGY: Final = Path(ontology_room.__file__).parent
-SHIPPED_SHAPES: Final = Path(shapes_room.__file__).parent
+SHIPPED_ONTOLOGY: Final = Path(ontology_package.__file__).parent
+SHIPPED_SHAPES: Final = Path(shapes_package.__file__).parent

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import combinations
 
 import rdflib
@@ -15,6 +14,7 @@ from rdflib.namespace import OWL, RDF, RDFS, SH, XSD
 from ontology import Schema
 from ontology.checks.findings import Finding, Level, Rule, in_order
 from ontology.checks.term_positions import TermPositions
+from shapes.authoring.demands import PARAMETERS, Demands, contradictions, demands_of
 from shapes.authoring.repeating import RepeatedAxioms
 from shapes.authoring.shacl_terms import Unsupported, effect, unsupported
 from shapes.authoring.syntax_rules import IllFormed, ill_formed
@@ -23,7 +23,7 @@ from shapes.engine.triple_memory import add_all, graph_in_memory
 from shapes.generation import Generation
 from shapes.loading import ShapesFiles
 from shapes.model import TARGETS, classes_of
-from shapes.paths import parse_path, text, uses
+from shapes.paths import parse_path, uses
 from shapes.terms import to_oxigraph
 
 __all__ = ["lint_shapes", "well_formed"]
@@ -56,15 +56,6 @@ SWITCHED_OFF = Rule("shape_deactivated", Level.INFO, "A shape is deactivated by 
 _GEO = "http://www.opengis.net/ont/geosparql#"
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _STANDARD = tuple(str(namespace) for namespace in (RDF, RDFS, OWL, XSD, SH, _SKOS, _GEO))
-_PARAMETERS = frozenset(
-    SH[name]
-    for name in (
-        *("class", "datatype", "nodeKind", "minCount", "maxCount", "minExclusive", "minInclusive"),
-        *("maxExclusive", "maxInclusive", "minLength", "maxLength", "pattern", "languageIn", "uniqueLang"),
-        *("equals", "disjoint", "lessThan", "lessThanOrEquals", "not", "and", "or", "xone", "node"),
-        *("property", "qualifiedValueShape", "closed", "hasValue", "in", "sparql"),
-    )
-)
 _RULE = rdflib.URIRef(str(SH) + "rule")
 _REFERENCES = (SH.property, SH.node, SH["not"], SH.qualifiedValueShape)
 _LISTS = (SH["and"], SH["or"], SH.xone)
@@ -107,23 +98,6 @@ def _is_unknown_shacl(term: rdflib.term.Node) -> bool:
         return False
     name = term.removeprefix(str(SH))
     return bool(name) and not effect(name)
-
-
-@dataclass
-class _Demands:
-    """What one or several shapes require of the values of one path."""
-
-    shapes: list[rdflib.term.Node] = field(default_factory=list)
-    values: dict[rdflib.term.Node, list[rdflib.term.Node]] = field(default_factory=lambda: defaultdict(list))
-
-    def numbers(self, predicate: rdflib.term.Node) -> list[float]:
-        found = []
-        for value in self.values.get(predicate, ()):
-            try:
-                found.append(float(str(value)))
-            except ValueError:
-                continue
-        return found
 
 
 class _Linter:
@@ -283,7 +257,7 @@ class _Linter:
                 "has no target and no shape refers to it.",
                 "Give it sh:targetClass or another target.",
             )
-        parameters = [(p, value) for p, value in graph.predicate_objects(shape) if p in _PARAMETERS]
+        parameters = [(p, value) for p, value in graph.predicate_objects(shape) if p in PARAMETERS]
         if shape in self._excused:
             return
         if not any(self._can_fail(predicate, value) for predicate, value in parameters):
@@ -315,28 +289,13 @@ class _Linter:
             return value == rdflib.Literal(True)
         return True
 
-    def _demands_of(self, shape: rdflib.term.Node) -> dict[str, _Demands]:
-        """By path ("" for the focus node itself), what a shape and its property shapes require."""
-        found: dict[str, _Demands] = {}
-        for node in (shape, *self._graph.objects(shape, SH.property)):
-            if self._graph.value(node, SH.deactivated) == rdflib.Literal(True):
-                continue
-            path_node = self._graph.value(node, SH.path)
-            path = "" if path_node is None else text(parse_path(self._graph, path_node))
-            demands = found.setdefault(path, _Demands())
-            demands.shapes.append(node)
-            for predicate, value in self._graph.predicate_objects(node):
-                if predicate in _PARAMETERS:
-                    demands.values[predicate].append(value)
-        return found
-
     def _within(self, shape: rdflib.term.Node) -> Iterator[Finding]:
-        for path, demands in self._demands_of(shape).items():
-            for problem in self._problems(demands):
+        for path, demands in demands_of(self._graph, shape).items():
+            for problem in self._contradictions(demands):
                 yield self._finding(CONTRADICTION, shape, f"{_of(path)} {problem}.", "Remove one of the two.")
             yield from self._against_ontology(shape, path, demands)
 
-    def _against_ontology(self, shape: rdflib.term.Node, path: str, demands: _Demands) -> Iterator[Finding]:
+    def _against_ontology(self, shape: rdflib.term.Node, path: str, demands: Demands) -> Iterator[Finding]:
         try:
             known = self._schema.properties.get(NamedNode(path)) if path else None
         except ValueError:
@@ -356,14 +315,14 @@ class _Linter:
 
     def _between(self) -> Iterator[Finding]:
         """Contradictions between shapes with the same target and path."""
-        by_target: dict[tuple[str, str], list[tuple[rdflib.term.Node, _Demands]]] = defaultdict(list)
+        by_target: dict[tuple[str, str], list[tuple[rdflib.term.Node, Demands]]] = defaultdict(list)
         for shape in self._shapes:
             severity = self._graph.value(shape, SH.severity)
             off = self._graph.value(shape, SH.deactivated) == rdflib.Literal(True)
             if off or severity not in (None, SH.Violation):
                 continue
             targets = [(p, t) for p in TARGETS for t in self._graph.objects(shape, p)]
-            for path, demands in self._demands_of(shape).items() if targets else ():
+            for path, demands in demands_of(self._graph, shape).items() if targets else ():
                 for predicate, target in targets:
                     by_target[f"{predicate} {target}", path].append((shape, demands))
         reported = set()
@@ -371,9 +330,9 @@ class _Linter:
             for (one, first), (other, second) in combinations(entries, 2):
                 if one == other or (one, other, path) in reported:
                     continue
-                both = _Demands([one, other], _merged(first.values, second.values))
-                alone = {*self._problems(first), *self._problems(second)}
-                for problem in self._problems(both):
+                both = first.together_with(second)
+                alone = {*self._contradictions(first), *self._contradictions(second)}
+                for problem in self._contradictions(both):
                     if problem not in alone:
                         reported.add((one, other, path))
                         yield self._finding(
@@ -383,45 +342,9 @@ class _Linter:
                             "Remove one of the two.",
                         )
 
-    def _problems(self, demands: _Demands) -> Iterator[str]:
-        for low, high, exclusive in (
-            (SH.minCount, SH.maxCount, False),
-            (SH.minLength, SH.maxLength, False),
-            (SH.minInclusive, SH.maxInclusive, False),
-            (SH.minExclusive, SH.maxInclusive, True),
-            (SH.minInclusive, SH.maxExclusive, True),
-            (SH.minExclusive, SH.maxExclusive, True),
-        ):
-            lows, highs = demands.numbers(low), demands.numbers(high)
-            if lows and highs and (max(lows) >= min(highs) if exclusive else max(lows) > min(highs)):
-                yield f"requires {_name(low)} {max(lows):g} and {_name(high)} {min(highs):g}"
-        values = demands.values
-        datatypes = set(values.get(SH.datatype, ()))
-        if len(datatypes) > 1:
-            yield "requires two datatypes at once: " + " and ".join(sorted(map(str, datatypes)))
-        kinds = set(values.get(SH.nodeKind, ()))
-        if datatypes and (values.get(SH["class"]) or kinds & {SH.IRI, SH.BlankNode, SH.BlankNodeOrIRI}):
-            yield "requires a literal and a thing at once"
-        classes = [to_oxigraph(node) for node in values.get(SH["class"], ())]
-        for a, b in combinations([c for c in classes if isinstance(c, NamedNode)], 2):
-            if self._schema.are_disjoint(a, b):
-                yield f"requires {a} and {b}, which are disjoint"
-        lists = [set(Collection(self._graph, head)) for head in values.get(SH["in"], ())]
-        if lists and not set.intersection(*lists):
-            yield "allows no value by sh:in"
-        elif lists and any(value not in set.intersection(*lists) for value in values.get(SH.hasValue, ())):
-            yield "requires a value by sh:hasValue that sh:in does not allow"
-
-
-def _merged(
-    one: dict[rdflib.term.Node, list[rdflib.term.Node]], other: dict[rdflib.term.Node, list[rdflib.term.Node]]
-) -> dict[rdflib.term.Node, list[rdflib.term.Node]]:
-    return {key: [*one.get(key, ()), *other.get(key, ())] for key in {*one, *other}}
+    def _contradictions(self, demands: Demands) -> Iterator[str]:
+        return contradictions(demands, self._graph, self._schema)
 
 
 def _of(path: str) -> str:
     return f"of the values of {path}" if path else "of its target nodes"
-
-
-def _name(predicate: rdflib.URIRef) -> str:
-    return "sh:" + str(predicate).rpartition("#")[2]

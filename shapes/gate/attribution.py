@@ -1,12 +1,12 @@
 """Which of the new statements a violation is charged to."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pyoxigraph import NamedNode, Triple
 
 from shapes.model import TargetedShape
-from sparql.model.change import Statement, Violation
-from sparql.model.source import TripleIndex, TripleSource
+from sparql.model.change import Rejection, Statement, Violation
+from sparql.model.source import Term, TripleIndex, TripleSource
 from sparql.model.vocabulary import RDF, SH
 
 INCOMPLETE = frozenset(
@@ -111,6 +111,43 @@ class Attribution:
             return (-(1.0 if confidence is None else confidence), str(triple))
 
         return {max(triples, key=rank)}
+
+
+def charge_all(
+    violations: Iterable[Violation],
+    remaining: Mapping[Triple, Statement],
+    before: TripleSource,
+    removals: frozenset[Triple],
+    shapes: Mapping[str, TargetedShape],
+) -> tuple[Rejection, ...]:
+    """The statements, or refused removals, that violations are charged to, with what each is charged with."""
+    charges: dict[Triple, list[Violation]] = {}
+    attribution = Attribution(remaining, before, shapes)
+    for violation in violations:
+        charged = (
+            attribution.of(violation)
+            or _removed_about(violation.focus, removals)
+            or _any(remaining, removals)
+        )
+        for triple in charged:
+            charges.setdefault(triple, []).append(violation)
+    return tuple(
+        Rejection(remaining.get(triple) or Statement(triple), distinct(found))
+        for triple, found in sorted(charges.items(), key=lambda item: str(item[0]))
+    )
+
+
+def distinct(violations: Iterable[Violation]) -> tuple[Violation, ...]:
+    """Each violation once, in order."""
+    return tuple(dict.fromkeys(violations))
+
+
+def _removed_about(focus: Term, removals: frozenset[Triple]) -> frozenset[Triple]:
+    return frozenset(t for t in removals if focus in (t.subject, t.object))
+
+
+def _any(remaining: Iterable[Triple], removals: frozenset[Triple]) -> frozenset[Triple]:
+    return frozenset(sorted((*remaining, *removals), key=str)[:1])
 
 
 def _name(violation: Violation) -> str:

@@ -15,7 +15,7 @@ from pyoxigraph import BlankNode, NamedNode, Triple
 
 from shapes.engine.excerpt import excerpt
 from shapes.gate.affected import FAN_IN, AffectedPairs, Pairs
-from shapes.gate.attribution import INCOMPLETE, Attribution
+from shapes.gate.attribution import INCOMPLETE, Attribution, charge_all, distinct
 from shapes.gate.engines import EngineName, Engines
 from shapes.gate.full_report import portions
 from shapes.gate.judging import in_order
@@ -37,7 +37,7 @@ from sparql.model.change import (
     Violation,
 )
 from sparql.model.errors import JudgingTimeout
-from sparql.model.source import Term, TripleSource
+from sparql.model.source import TripleSource
 from sparql.model.vocabulary import UKG
 from sparql.storage.embedded_store import EmbeddedStore
 
@@ -160,11 +160,12 @@ class ShapesGate:
             ),
         )
         if not what_if.violations:
-            warnings = self._charge_all(what_if.warnings(), remaining, before, removals)
+            warnings = charge_all(what_if.warnings(), remaining, before, removals, self.pairs.shapes)
             _log(what_if)
             return Selection(additions, (), warnings, frozenset(what_if.hubs))
         if not partial:
-            return Selection((), self._charge_all(what_if.violations, remaining, before, removals))
+            violations = what_if.violations
+            return Selection((), charge_all(violations, remaining, before, removals, self.pairs.shapes))
         charges = self._take_out_charged(what_if, before)
         if what_if.violations:
             # The removals break a shape: the whole change is refused.
@@ -175,9 +176,9 @@ class ShapesGate:
         put_back(what_if, taken_out, groups)
         accepted = tuple(s for s in additions if s.triple in what_if.remaining)
         rejected = tuple(
-            Rejection(s, _distinct(charges[s.triple])) for s in additions if s.triple not in what_if.remaining
+            Rejection(s, distinct(charges[s.triple])) for s in additions if s.triple not in what_if.remaining
         )
-        warnings = self._charge_all(what_if.warnings(), what_if.remaining, before, removals)
+        warnings = charge_all(what_if.warnings(), what_if.remaining, before, removals, self.pairs.shapes)
         _log(what_if)
         if (
             validated is not None
@@ -271,9 +272,9 @@ class ShapesGate:
         removals: frozenset[Triple],
     ) -> tuple[Rejection, ...]:
         """Everything refused; a refused removal is reported like a statement."""
-        rejections = [Rejection(s, _distinct(charges.get(s.triple, violations))) for s in additions]
+        rejections = [Rejection(s, distinct(charges.get(s.triple, violations))) for s in additions]
         held = sorted(removals, key=str)
-        return (*rejections, *(Rejection(Statement(triple), _distinct(violations)) for triple in held))
+        return (*rejections, *(Rejection(Statement(triple), distinct(violations)) for triple in held))
 
     def report(self, source: TripleSource) -> list[Violation]:
         """Full validation of everything the source holds, in stable order. Raises `StoreClosing`."""
@@ -333,28 +334,6 @@ class ShapesGate:
         with self._limited():
             return self._engines.made()[0].doubtful(source, pairs)
 
-    def _charge_all(
-        self,
-        violations: Iterable[Violation],
-        remaining: Mapping[Triple, Statement],
-        before: TripleSource,
-        removals: frozenset[Triple],
-    ) -> tuple[Rejection, ...]:
-        charges: dict[Triple, list[Violation]] = {}
-        attribution = Attribution(remaining, before, self.pairs.shapes)
-        for violation in violations:
-            charged = (
-                attribution.of(violation)
-                or _removed_about(violation.focus, removals)
-                or _any(remaining, removals)
-            )
-            for triple in charged:
-                charges.setdefault(triple, []).append(violation)
-        return tuple(
-            Rejection(remaining.get(triple) or Statement(triple), _distinct(found))
-            for triple, found in sorted(charges.items(), key=lambda item: str(item[0]))
-        )
-
 
 def _make_again(
     files: ShapesFiles,
@@ -388,15 +367,3 @@ def _nothing(additions: Collection[Triple], removals: Collection[Triple]) -> Del
 
 def _held(violations: Iterable[Violation]) -> bool:
     return any(violation.component in INCOMPLETE for violation in violations)
-
-
-def _removed_about(focus: Term, removals: frozenset[Triple]) -> frozenset[Triple]:
-    return frozenset(t for t in removals if focus in (t.subject, t.object))
-
-
-def _any(remaining: Iterable[Triple], removals: frozenset[Triple]) -> frozenset[Triple]:
-    return frozenset(sorted((*remaining, *removals), key=str)[:1])
-
-
-def _distinct(violations: Iterable[Violation]) -> tuple[Violation, ...]:
-    return tuple(dict.fromkeys(violations))

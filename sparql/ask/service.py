@@ -38,8 +38,9 @@ from sparql.ask.plan.nodes import (
     Named,
     Values,
 )
+from sparql.ask.plan.sentences import sentences
 from sparql.ask.plan.typing import Typing
-from sparql.ask.plan.wording import phrase, restriction_words, sentences
+from sparql.ask.plan.wording import phrase, restriction_words
 from sparql.ask.planning.enumeration import EnumerationPlanner, unplanned_words
 from sparql.ask.planning.model import AskedModel, ModelPlanner
 from sparql.ask.planning.planner import Candidate, Planner, Trace

@@ -17,7 +17,7 @@ from geo.formats.literals import write_geometry
 from sparql.model.source import TripleSource
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import RDF, SYSTEM_GRAPHS
-from sparql.names.labels import ALIASES, MAIN_LABELS
+from sparql.names.label_state import ALIASES, MAIN_LABELS
 from sparql.spatial.relations import geometries_in
 
 __all__ = ["LoadedFeatures"]

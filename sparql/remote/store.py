@@ -31,7 +31,7 @@ from sparql.remote.marker import CommitMarker, new_commit
 from sparql.remote.pending import PendingCommit, PendingFile
 from sparql.remote.store_capabilities import STAGING, StoreCapabilities, find_capabilities, terms_of
 from sparql.storage.change_log import ChangeLog, Commit
-from sparql.storage.disk_room import unwritable
+from sparql.storage.disk_space import unwritable
 from sparql.storage.embedded_store import EmbeddedStore
 
 LOCAL_GRAPHS = (PROVENANCE, REVIEW, PROPOSALS, HELD, STATE)

@@ -112,7 +112,8 @@ class Rewriter:
         """
         if not preparation.may_be_index_answer:
             return None
-        from sparql.rewriting.spatial.index_answers import UNLIMITED, question_of
+        from sparql.rewriting.spatial.index_answers import question_of
+        from sparql.rewriting.spatial.index_questions import UNLIMITED
 
         self._answers = True
         stop = stop or UNLIMITED
@@ -137,7 +138,8 @@ class Rewriter:
             return None
         if not self._turn.acquire(blocking=False):
             return None
-        from sparql.rewriting.spatial.index_answers import TakesLong, question_of
+        from sparql.rewriting.spatial.index_answers import question_of
+        from sparql.rewriting.spatial.index_questions import TakesLong
 
         try:
             revision = self._source.revision()

@@ -19,7 +19,8 @@ from pyoxigraph import NamedNode
 
 from ontology.schema import Schema
 from sparql.model.vocabulary import GEO, OWL, RDF, XSD
-from sparql.names.labels import MAIN_LABELS, LabelIndex
+from sparql.names.label_state import MAIN_LABELS
+from sparql.names.labels import LabelIndex
 from sparql.spatial.relations import SpatialRelations
 
 if TYPE_CHECKING:

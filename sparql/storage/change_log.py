@@ -24,7 +24,7 @@ from pyoxigraph import NamedNode, Quad
 
 from sparql.model.errors import ChangesForgotten, MalformedRequest
 from sparql.model.vocabulary import GRAPH
-from sparql.storage.disk_room import unwritable
+from sparql.storage.disk_space import unwritable
 
 _PREFIX = b'{"revision":'
 _BLOCK = 2**20

@@ -15,7 +15,7 @@ from pyoxigraph import Literal, Quad
 from sparql.model.store_errors import StoreLocked, StoreUnreadable
 from sparql.model.vocabulary import STATE, UKG, XSD
 from sparql.storage.database_files import check_files
-from sparql.storage.disk_room import is_full, unwritable
+from sparql.storage.disk_space import is_full, unwritable
 
 _REVISION = UKG.revision
 

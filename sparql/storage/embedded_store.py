@@ -30,7 +30,7 @@ from sparql.storage.change_log import ChangeLog, Commit, is_system
 from sparql.storage.checkpoint_folder import Checkpoint, CheckpointFolder
 from sparql.storage.database import open_again, open_database, revision_quad, stored_revision
 from sparql.storage.database_reading import DatabaseReading
-from sparql.storage.disk_room import LEAST_ROOM, has_room, is_full, unwritable
+from sparql.storage.disk_space import LEAST_SPACE, has_space, is_full, unwritable
 from sparql.storage.durability import Durability, GroupSync, LogFiles
 from sparql.storage.exact_update import write_exactly
 from sparql.storage.folder_format import check_format, mark_format
@@ -337,7 +337,7 @@ class EmbeddedStore(DatabaseReading):
         if not self._full or self.folder is None:
             return
         logged = sum(one.stat().st_size for one in (self.folder / "graph").glob("*.log"))
-        if not has_room(self.folder, 2 * logged + LEAST_ROOM):
+        if not has_space(self.folder, 2 * logged + LEAST_SPACE):
             raise DiskFull(self.folder, "too little space to open the database for writing")
         with self._engine():
             # Serves reads meanwhile. It holds no lock, so that the database can be opened beside it.
@@ -354,7 +354,7 @@ class EmbeddedStore(DatabaseReading):
                 # What is not flushed is in the log.
                 with suppress(OSError):
                     self.graph.flush()
-            # pyoxigraph has no close: the lock goes with the last reference.
+            # pyoxigraph has no close: the lock ends with the last reference.
             self.graph = pyoxigraph.Store()
             self.forget_classes()
 

@@ -1,6 +1,6 @@
 """Derives everything that follows from the whole graph again: after bulk loads and at the start."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from itertools import chain
 
 from pyoxigraph import Quad, Triple
@@ -103,3 +103,50 @@ class Rederivation:
         deriver = self._derived.deriver
         inferred = self._derived.store.match_quads(None, None, None, INFERRED)
         return deriver is not None and any(deriver.derives_from(quad.triple) for quad in inferred)
+
+    def bulk(self, add: Callable[[], None]) -> int:
+        """Add quads by the bulk loader, all or none, and derive what follows from them; the new revision."""
+        inferences = self._derived.inferences
+        complete = inferences.mark if inferences is not None and inferences.complete else None
+        forget(self._derived.store)
+        self._derived.store.begin_bulk()
+        self._derived.store.settle()
+        try:
+            add()
+        except BaseException:
+            # Nothing was added, so nothing follows from it.
+            self._derived.store.end_bulk([STALE] if complete is not None else ())
+            if complete is not None:
+                self._derived.store.commit([complete])
+            raise
+        return self.finish_bulk(grown=complete is not None)
+
+    def replace_derived(
+        self,
+        additions: Iterable[Collection[Triple]],
+        removals: Iterable[Collection[Triple]],
+        changed_marks: tuple[Collection[Quad], Collection[Quad]],
+    ) -> int:
+        """Add and remove derived triples, given in portions; the new revision."""
+        begun = self._derived.store.bulk_pending
+        self._derived.store.begin_bulk()
+        self._derived.store.settle()
+        try:
+            for portion in additions:
+                self._derived.store.bulk_add(
+                    quad for triple in portion for quad in self.derived_quads(triple)
+                )
+                begun = True
+        except BaseException:
+            if not begun:
+                # Nothing was added; else the mark stays, since the relations are neither old nor new.
+                self._derived.store.end_bulk()
+            raise
+        for portion in removals:
+            self._derived.store.commit((), self.underived_quads(portion), origin="derived")
+            self._derived.store.local.write_out()
+        forget(self._derived.store)
+        added_marks, removed_marks = changed_marks
+        if added_marks:
+            self._derived.store.commit(added_marks)
+        return self._derived.store.end_bulk(removed_marks)

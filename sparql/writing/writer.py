@@ -7,25 +7,24 @@ new revision. What is judged is what is committed.
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain
 from time import perf_counter
 from typing import TypeVar
 
 from pyoxigraph import Quad, Triple
 
 from sparql.inference.derivation_rules import DerivationRules
-from sparql.inference.materialized import STALE, Inferences, forget
+from sparql.inference.materialized import Inferences, forget
 from sparql.model.change import Change, Delta, Deriver, Gate, Verdict
 from sparql.model.datatypes.literals import InvalidGeometry
 from sparql.model.errors import SparqlError
 from sparql.model.store_errors import StoreClosing, StoreUnwritable
 from sparql.model.support import refuse_system_graphs
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import DEFAULT
 from sparql.storage.embedded_store import EmbeddedStore, ReadableLines
 from sparql.storage.following import Observer
 from sparql.writing.concurrent_changes import ConcurrentChanges
 from sparql.writing.derived_changes import DerivedChanges
+from sparql.writing.followers import Followers
 from sparql.writing.group import Group, Outcome
 from sparql.writing.judged_commit import JudgedCommits
 from sparql.writing.ontology_graph import OntologyGraph, Substitution
@@ -52,17 +51,16 @@ class Writer:
         invalid_geometry: InvalidGeometry = "repair",
     ) -> None:
         self._store = store
+        self._followers = Followers(store, observers)
         self._derived = DerivedChanges(store, deriver, inferences)
         self._commits = JudgedCommits(
-            self._derived, gate, invalid_geometry, notify=self._notify, flush=self._flush
+            self._derived, gate, invalid_geometry, notify=self._followers.notify, flush=self._flush
         )
         self._rederivation = Rederivation(self._derived)
         self._ontology = OntologyGraph(self._derived)
-        self._observers = tuple(observers)
         self._lock = threading.Lock()
         self._closed = False
         self._held = False
-        self._recorders: list[ConcurrentChanges] = []
         self.on_verdicts: Callable[[Sequence[Verdict], float], None] = lambda verdicts, seconds: None
         """Called with the verdicts of a commit and the seconds from the lock to the acknowledgment."""
 
@@ -127,12 +125,8 @@ class Writer:
         applied on top.
         """
         with self._lock:
-            self._observers = tuple(observers)
-            readings = []
-            for observer in self._observers:
-                observer.expect_rebuild()
-                readings.append(self._read_for(observer))
-        for observer, quads in zip(self._observers, readings, strict=True):
+            readings = self._followers.begin(observers)
+        for observer, quads in readings:
             observer.rebuild(quads)
 
     def abandon(self) -> None:
@@ -146,12 +140,11 @@ class Writer:
         self._store.late_commit()
         if self._store.bulk_pending:
             self._rederivation.finish_bulk()
-            self._rebuild_observers()
-            return
-        if self._derived.deriver is not None:
-            self._derived.deriver.rebuild(self._store)
-        self._rederivation.settle()
-        self._rebuild_observers()
+        else:
+            if self._derived.deriver is not None:
+                self._derived.deriver.rebuild(self._store)
+            self._rederivation.settle()
+        self._followers.rebuild()
 
     def commit(self, change: Change) -> Verdict:
         """Judge a change and write the conforming part, atomically.
@@ -167,10 +160,8 @@ class Writer:
 
         Without `settle`, call that before the verdict is acknowledged.
         """
-        with self._lock:
-            self._refuse_if_closed()
+        with self._writing():
             started = perf_counter()
-            self._apply_late_commit()
             with self._store.remember_reads():
                 change = build()
                 refuse_system_graphs(change)
@@ -197,10 +188,8 @@ class Writer:
         are. Call `settle` before acknowledging any. Each is built when its turn comes and must not wait.
         `recorded` adds a record to a change that may have refused or doubtful statements.
         """
-        with self._lock:
-            self._refuse_if_closed()
+        with self._writing():
             started = perf_counter()
-            self._apply_late_commit()
             first = len(outcomes)
             group = self._gather(outcomes)
             try:
@@ -254,9 +243,9 @@ class Writer:
         commits = [] if group is None else group.flush()
         if any(commit.removals for commit in commits):
             for commit in commits:
-                self._notify(commit.additions, commit.removals)
+                self._followers.notify(commit.additions, commit.removals)
         else:
-            self._notify([quad for commit in commits for quad in commit.additions], ())
+            self._followers.notify([quad for commit in commits for quad in commit.additions], ())
 
     def settle(self, revision: int) -> None:
         """Return when an unsettled commit may be acknowledged. Raises `StoreUnwritable`."""
@@ -277,24 +266,9 @@ class Writer:
         return self._bulk(lambda: store.bulk_read(file))
 
     def _bulk(self, add: Callable[[], None]) -> int:
-        with self._lock:
-            self._refuse_if_closed()
-            self._apply_late_commit()
-            inferences = self._derived.inferences
-            complete = inferences.mark if inferences is not None and inferences.complete else None
-            forget(self._store)
-            self._store.begin_bulk()
-            self._store.settle()
-            try:
-                add()
-            except BaseException:
-                # Nothing was added, so nothing follows from it.
-                self._store.end_bulk([STALE] if complete is not None else ())
-                if complete is not None:
-                    self._store.commit([complete])
-                raise
-            revision = self._rederivation.finish_bulk(grown=complete is not None)
-            self._rebuild_observers()
+        with self._writing():
+            revision = self._rederivation.bulk(add)
+            self._followers.rebuild()
         self._store.settle(revision)
         return revision
 
@@ -313,29 +287,8 @@ class Writer:
         """
         with self._lock:
             self._refuse_if_closed()
-            begun = self._store.bulk_pending
-            self._store.begin_bulk()
-            self._store.settle()
-            try:
-                for portion in additions:
-                    self._store.bulk_add(
-                        quad for triple in portion for quad in self._rederivation.derived_quads(triple)
-                    )
-                    begun = True
-            except BaseException:
-                if not begun:
-                    # Nothing was added; else the mark stays, since the relations are neither old nor new.
-                    self._store.end_bulk()
-                raise
-            for portion in removals:
-                self._store.commit((), self._rederivation.underived_quads(portion), origin="derived")
-                self._store.local.write_out()
-            forget(self._store)
-            added_marks, removed_marks = marks
-            if added_marks:
-                self._store.commit(added_marks)
-            revision = self._store.end_bulk(removed_marks)
-            self._rebuild_observers()
+            revision = self._rederivation.replace_derived(additions, removals, marks)
+            self._followers.rebuild()
         self._store.settle(revision)
         return revision
 
@@ -344,12 +297,10 @@ class Writer:
 
         Other writers wait meanwhile, and queries see incomplete inferences.
         """
-        with self._lock:
-            self._refuse_if_closed()
-            self._apply_late_commit()
+        with self._writing():
             if not self._rederivation.settle():
                 return None
-            self._rebuild_observers()
+            self._followers.rebuild()
         self._store.settle()
         return self._store.revision()
 
@@ -377,24 +328,12 @@ class Writer:
     @contextmanager
     def recording_changes(self) -> Iterator[ConcurrentChanges]:
         """Record what is committed meanwhile, for a reader of the graph beside the writer."""
-        recorder = ConcurrentChanges()
         with self._lock:
-            self._recorders.append(recorder)
+            recorder = self._followers.record()
         try:
             yield recorder
         finally:
-            self._recorders.remove(recorder)
-
-    def _rebuild_observers(self) -> None:
-        for recorder in self._recorders:
-            recorder.lost = True
-        for observer in self._observers:
-            observer.rebuild(self._read_for(observer))
-
-    def _read_for(self, observer: Observer) -> Iterator[Quad]:
-        """A snapshot of what an observer is rebuilt from; to be read in one thread."""
-        found = [self._store.match_quads(None, one, None, DEFAULT) for one in observer.predicates]
-        return chain.from_iterable(found)
+            self._followers.end(recorder)
 
     def exclusively(self, work: Callable[[], Result]) -> Result:
         """Run something while nobody writes: a backup of the graph and of the files beside it."""
@@ -406,6 +345,14 @@ class Writer:
         with self._lock:
             self._closed = True
 
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """The lock, with the indexes up to the last commit. Raises `StoreClosing`."""
+        with self._lock:
+            self._refuse_if_closed()
+            self._apply_late_commit()
+            yield
+
     def _apply_late_commit(self) -> None:
         """Apply a commit to the indexes that was given up but had been applied after all."""
         late = self._store.late_commit()
@@ -413,7 +360,7 @@ class Writer:
             return
         if self._derived.deriver is not None:
             self._derived.deriver.rebuild(self._store)
-        self._notify(late.additions, late.removals)
+        self._followers.notify(late.additions, late.removals)
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
@@ -421,9 +368,7 @@ class Writer:
 
     def write_system(self, additions: Collection[Quad], removals: Collection[Quad] = ()) -> int:
         """Commit quads of system graphs (review decisions, the run log) without judging them."""
-        with self._lock:
-            self._refuse_if_closed()
-            self._apply_late_commit()
+        with self._writing():
             revision = self._store.commit(additions, removals)
         self._store.settle(revision)
         return revision
@@ -442,25 +387,14 @@ class Writer:
         changes in statements with it. `then` is called before any other write: so the next change is judged
         by the new ontology and shapes.
         """
-        with self._lock:
-            self._refuse_if_closed()
-            self._apply_late_commit()
+        with self._writing():
             with self._store.remember_reads():
                 record_quads = record(self._store.revision() + 1)
                 replaced = self._ontology.replace(triples, record_quads, substitute())
             if replaced is not None:
-                self._notify(replaced[1], replaced[2])
+                self._followers.notify(replaced[1], replaced[2])
             then()
         if replaced is None:
             return None
         self._store.settle(replaced[0])
         return replaced[0]
-
-    def _notify(self, additions: Collection[Quad], removals: Collection[Quad]) -> None:
-        added = [quad for quad in additions if quad.graph_name == DEFAULT]
-        removed = [quad for quad in removals if quad.graph_name == DEFAULT]
-        if added or removed:
-            for observer in self._observers:
-                observer.apply(added, removed)
-            for recorder in self._recorders:
-                recorder.note(added, removed)

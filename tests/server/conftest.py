@@ -25,7 +25,10 @@ from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
 from tests.support.described_answers import CheckedAnswers
+from tests.support.known_endpoints import remember_endpoints
 from tests.support.workshop import folders, settings_in, settings_of
+
+remember_endpoints()
 
 COLUMBIA = (
     "Columbia University is a private Ivy League research university in New York City. Established in 1754 "

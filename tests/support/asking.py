@@ -32,7 +32,7 @@ async def ask(model: HttpModel, schema: dict[str, Any] | None = SCHEMA) -> str:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for what will happen; the test's own patience is a minute."""
+    """Wait for what will happen; the test itself waits for a minute."""
     async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.005)

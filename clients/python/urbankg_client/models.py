@@ -793,7 +793,10 @@ class Violation(BaseModel):
     Why a statement does not conform (SHACL, 3.6.2).
     """
 
-    message: str
+    message: Annotated[
+        str,
+        Field(description="By `Accept-Language`, where the shape has it in several languages."),
+    ]
     focus: Term
     shape: str | None
     component: str

@@ -118,7 +118,7 @@ class Endpoint:
         limit = self.timeouts.first_token
         begun = False
         try:
-            async with asyncio.timeout(limit) as patience:
+            async with asyncio.timeout(limit) as deadline:
                 async with self._http.stream(
                     "POST", f"{self.root}/v1/chat/completions", json=request
                 ) as response:
@@ -134,7 +134,7 @@ class Endpoint:
                             break
                         piece = transcript.take(self._chunk(data, transcript))
                         begun, limit = True, self.timeouts.between_tokens
-                        patience.reschedule(loop.time() + limit)
+                        deadline.reschedule(loop.time() + limit)
                         trouble = watch.feed(piece)
                         if trouble is not None:
                             raise AttemptFailed(self._hopeless(trouble, transcript), 200)

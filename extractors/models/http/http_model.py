@@ -186,8 +186,8 @@ class HttpModel:
         """Try when a slot is free; return the number of attempts too."""
         self._circuit.check()
         try:
-            async with asyncio.timeout(self._timeouts.queue) as patience, self._slots.turn(party()):
-                patience.reschedule(None)
+            async with asyncio.timeout(self._timeouts.queue) as deadline, self._slots.turn(party()):
+                deadline.reschedule(None)
                 with self._circuit.call():
                     answer = await self._retried(attempt)
         except TimeoutError:

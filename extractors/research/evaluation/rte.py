@@ -58,7 +58,7 @@ class GoldText:
 
 @dataclass(frozen=True)
 class Gated:
-    """An extraction, and what the gate let in of it; None where no gate was asked."""
+    """An extraction, and what the gate accepted of it; None where no gate was asked."""
 
     extraction: Extraction
     accepted: Collection[Triple] | None = None

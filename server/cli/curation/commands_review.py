@@ -14,7 +14,8 @@ from curation.review.reviewer import Reviewer
 from server.cli.invocation import settings_of, show_from_either
 from server.cli.options import AsJson, By, Config, Data, Limit, Offset, Reason
 from server.cli.output import print_json, print_table, stderr
-from server.curation.reviewing import FilterJson, ReviewService, filter_of
+from server.curation.review_filter import FilterJson, filter_of
+from server.curation.reviewing import ReviewService
 from server.http.bodies.request_bodies import check, parse_json
 from server.http.reporting.decisions import AcceptRequest
 from server.http.reporting.statements import statement_of

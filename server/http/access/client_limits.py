@@ -143,7 +143,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def _give_up(self) -> None:
         self._timer = None
         if self.flow.read_paused or (self._in_head and self._unanswered):
-            # The application does not read, or still answers; the client is not to blame.
+            # The application does not read, or still answers: not the client's fault.
             self._wait()
         elif self._in_head and self._head_bytes == 0:
             # Browsers open connections in advance and send nothing.

@@ -10,7 +10,6 @@ A revoked or expired key keeps its row: revoking the last key closes writes, it 
 
 import hashlib
 import hmac
-import os
 import re
 import secrets
 import sqlite3
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Protocol
 
 from server.errors import KeyNameTaken, KeyUnknown, state_error
+from server.state_file import open_state
 
 FILE = "state.sqlite"
 KEY_PATTERN = re.compile(r"ukg_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
@@ -93,18 +93,7 @@ class KeyStore:
         self._lock = threading.Lock()
         self._version: int | None = None
         self._known: dict[str, tuple[bytes, ApiKey]] = {}
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            # Made by us first, so that nobody else on the machine can read it at any time.
-            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
-            self._connection = sqlite3.connect(
-                self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
-            )
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute("PRAGMA synchronous=NORMAL")
-            self._connection.execute(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise state_error(self._path, error) from error
+        self._connection = open_state(self._path, _SCHEMA, synchronous="NORMAL", timeout_s=_BUSY_TIMEOUT_S)
 
     def close(self) -> None:
         """Close the file."""

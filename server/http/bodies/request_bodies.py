@@ -1,6 +1,7 @@
 """Reading request bodies: bounded, decoded, checked; every failure says what to send instead."""
 
 import json
+from functools import cache
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError, WithJsonSchema
@@ -124,5 +125,11 @@ def _referring(schema: Any) -> Any:
 
 def body_schema(model: type[BaseModel]) -> dict[str, Any]:
     """What `/docs` shows of a body that the route reads itself; `openapi` gathers its definitions."""
-    schema = _referring(model.model_json_schema(ref_template=_REFERENCE))
+    schema = json.loads(_schema_text(model))
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+@cache
+def _schema_text(model: type[BaseModel]) -> str:
+    """The schema as text: each application completes a description of its own."""
+    return json.dumps(_referring(model.model_json_schema(ref_template=_REFERENCE)))

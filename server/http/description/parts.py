@@ -63,7 +63,7 @@ class Statement(Answer):
 class Violation(Answer):
     """Why a statement does not conform (SHACL, 3.6.2)."""
 
-    message: str
+    message: str = Field(description="By `Accept-Language`, where the shape has it in several languages.")
     focus: Term
     shape: str | None
     component: str

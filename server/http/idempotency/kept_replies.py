@@ -7,9 +7,7 @@ request under way, or one that a crash ended; then the mark in the graph says wh
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -17,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from server.errors import state_error
+from server.state_file import StateFile
 
 FILE: Final = "replies.sqlite"
 KEY: Final = "idempotency-key"
@@ -55,21 +53,7 @@ class KeptReplies:
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._lock = threading.Lock()
-        path = folder / FILE
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            # Created first with these permissions: replies may quote texts.
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            self._connection = sqlite3.connect(
-                path, isolation_level=None, check_same_thread=False, timeout=30
-            )
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute("PRAGMA synchronous=FULL")
-            self._connection.executescript(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise state_error(path, error) from error
-        self._path = path
+        self._file = StateFile(folder / FILE, _SCHEMA)
 
     def find(self, client: str, key: str) -> KnownRequest | None:
         """The request that a client sent with this key, within the last day."""
@@ -117,13 +101,9 @@ class KeptReplies:
         return frozenset(row[0] for row in rows)
 
     def _execute(self, statement: str, values: tuple[object, ...]) -> sqlite3.Cursor:
-        with self._lock:
-            try:
-                return self._connection.execute(statement, values)
-            except sqlite3.Error as error:
-                raise state_error(self._path, error) from error
+        with self._file.reading() as connection:
+            return connection.execute(statement, values)
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            self._connection.close()
+        self._file.close()

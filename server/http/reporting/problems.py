@@ -22,7 +22,7 @@ from starlette.responses import Response
 from server.message import ended
 from sparql.model import errors as sparql
 from sparql.model import store_errors
-from sparql.storage.disk_room import is_full
+from sparql.storage.disk_space import is_full
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.http.routes.graph.sparql import EntityTag
+from server.http.entity_tags import EntityTag
 from server.http.short.short_answer import short_answer
 from server.http.version import API_HEADER
 from server.runtime.telemetry.logs import new_identifier

@@ -13,7 +13,7 @@ from sparql.ask.places import StatedPlaces, Where
 from sparql.model.change import Statement, Violation
 from sparql.model.source import TripleIndex
 from sparql.model.vocabulary import GEO, RDF, SH, UKG, Namespace
-from sparql.names.labels import MAIN_LABELS
+from sparql.names.label_state import MAIN_LABELS
 from sparql.provenance.records import Support
 from sparql.spatial.relations import SpatialRelations
 

@@ -15,7 +15,8 @@ from sparql.model.change import Violation
 from sparql.model.source import Overlay, Term, TripleIndex
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import RDF, RDFS, SH, SKOS, UKG
-from sparql.names.labels import ALIASES, MAIN_LABELS, LabelIndex, alias_properties
+from sparql.names.label_state import ALIASES, MAIN_LABELS
+from sparql.names.labels import LabelIndex, alias_properties
 from sparql.names.resolution import Resolver, SimilarName, representative
 from sparql.spatial.relations import SpatialRelations
 

@@ -13,6 +13,7 @@ from typing import Final
 from pyoxigraph import Literal, NamedNode
 
 from geo.measure.units import UNITS
+from geo.vocabulary import UOM
 from sparql.ask.compile.conversion import conversion
 from sparql.ask.compile.paths import Paths
 from sparql.ask.compile.sparql_text import Variables, Writer
@@ -56,7 +57,7 @@ from sparql.model.vocabulary import GEO, RDFS, SKOS
 __all__ = ["NAMES", "Patterns"]
 
 NAMES: Final = (RDFS.label, SKOS.prefLabel, NamedNode("https://schema.org/name"))
-_METER: Final = NamedNode("http://www.opengis.net/def/uom/OGC/1.0/metre")
+_METER: Final = NamedNode(UOM + "metre")
 _GEOF: Final = "http://www.opengis.net/def/function/geosparql/"
 _DISTANCE: Final = NamedNode(f"{_GEOF}distance")
 _SIZES: Final = {

@@ -18,7 +18,7 @@ from pyoxigraph import Literal, NamedNode
 from sparql.ask.errors import PlanError
 from sparql.ask.plan import nodes
 from sparql.ask.plan.nodes import DistanceTo, Named, Near, Node, Plan, Term, Top
-from sparql.ask.plan.wording import steps
+from sparql.ask.plan.sentences import steps
 
 __all__ = ["NODES", "FindTerm", "as_json", "op_of", "read_plan", "steps_as_json"]
 

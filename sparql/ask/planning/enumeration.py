@@ -12,10 +12,20 @@ from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.words import Token
 from sparql.ask.plan.checking import check_plan
 from sparql.ask.plan.nodes import DistanceTo, Exists, List, Plan, Top
+from sparql.ask.plan.sentences import sentences
 from sparql.ask.plan.typing import Typing
-from sparql.ask.plan.wording import sentences
 from sparql.ask.planning.chart import parse
-from sparql.ask.planning.grammar import answers, bounds, comparisons, counts, distances, ranks, sets, values
+from sparql.ask.planning.grammar import (
+    answers,
+    bounds,
+    comparisons,
+    counts,
+    distances,
+    exclusions,
+    ranks,
+    sets,
+    values,
+)
 from sparql.ask.planning.items import Item
 from sparql.ask.planning.lexical import lexical_items
 from sparql.ask.planning.planner import Candidate, Trace
@@ -25,7 +35,7 @@ from sparql.ask.planning.use import skipped_words, unused_words
 __all__ = ["EnumerationPlanner", "enumerate_plans", "unplanned_words"]
 
 _GRAMMARS = tuple(
-    part.RULES for part in (sets, bounds, distances, counts, comparisons, ranks, values, answers)
+    part.RULES for part in (sets, exclusions, bounds, distances, counts, comparisons, ranks, values, answers)
 )
 _KEPT = 8
 _SEARCH_S = 0.25

@@ -10,6 +10,7 @@ from typing import Final
 from pyoxigraph import Literal, NamedNode, Variable
 
 from geo.functions import FUNCTIONS
+from geo.vocabulary import UOM
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.readings import (
@@ -40,7 +41,7 @@ from sparql.syntax.request_facts import QueryForm
 __all__ = ["KnownTerms", "check_query"]
 
 _STANDARD: Final = (RDF, RDFS, SKOS, GEO, XSD)
-_CALLED: Final = frozenset(one.value for one in FUNCTIONS) | {"http://www.opengis.net/def/uom/OGC/1.0/metre"}
+_CALLED: Final = frozenset(one.value for one in FUNCTIONS) | {UOM + "metre"}
 _NEGATIONS: Final = frozenset({"unary !", "!", "!=", "NOT IN", "MINUS", "NOT EXISTS"})
 _BOUNDS: Final = frozenset({"<", "<=", ">", ">=", "=", "BETWEEN"})
 _RANKS: Final = frozenset({"ORDER BY", "MIN", "MAX"})

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-import numpy
 from pyoxigraph import Literal, NamedNode, Variable
 from shapely import GEOSException
 
@@ -18,12 +17,11 @@ from geo.errors import GeoError
 from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.ast.parser import ParsedQuery
-from sparql.rewriting.index.features import Places
 from sparql.rewriting.index.geometry_state import GeometryState
 from sparql.rewriting.meaning.probes import Steps
 from sparql.rewriting.report import FILTER, Report
 from sparql.rewriting.spatial.basic_patterns import BasicPattern, Binding, Plan, with_plans
-from sparql.rewriting.spatial.candidates import Found, TooMuchText, column_for, find
+from sparql.rewriting.spatial.candidates import TooMuchText, VariableCandidates, column_for, find
 from sparql.rewriting.spatial.dropped_filters import DroppedFilters
 from sparql.rewriting.spatial.feature_rows import class_patterns, feature_rows
 from sparql.rewriting.spatial.filter_sites import FilterSite, FilterSites
@@ -42,28 +40,6 @@ EXISTS = "exists"
 _FEWEST_TO_COMPARE = 50
 _MOST_COUNTED = 2000
 _EMPTY_EQUAL = "empty geometries equal each other, and the graph has some"
-
-
-@dataclass(frozen=True)
-class _Single:
-    """Candidates for a variable of one basic graph pattern; the filters `decided` are true of each."""
-
-    sites: tuple[FilterSite, ...]
-    binding: Binding
-    places: Places
-    decided: tuple[FilterSite, ...]
-
-    @classmethod
-    def of(cls, site: FilterSite, binding: Binding, found: Found) -> _Single:
-        """Of one filter."""
-        decided = (site,) if found.exact and site.own_pattern else ()
-        return cls((site,), binding, found.places, decided)
-
-    def and_also(self, other: _Single) -> _Single:
-        """With those of another filter of the same variable."""
-        places = numpy.intersect1d(self.places, other.places, assume_unique=True)
-        sites, decided = (*self.sites, *other.sites), (*self.decided, *other.decided)
-        return _Single(sites, self.binding, places, decided)
 
 
 @dataclass(frozen=True)
@@ -198,25 +174,25 @@ class Accelerator:
 
     def _plan_group(self, scope: Scope) -> Steps[None]:
         sites = list(self._sites.within(scope))
-        singles: dict[n.TriplePattern, _Single] = {}
+        singles: dict[n.TriplePattern, VariableCandidates] = {}
         for one in sites:
             if len(one.spatial.operands) != 1:
                 continue
             found = find(one.spatial, one.spatial.operands[0], self._state)
             for binding in one.bindings[0]:
-                single, earlier = _Single.of(one, binding, found), singles.get(binding.triple)
+                single, earlier = VariableCandidates.of(one, binding, found), singles.get(binding.triple)
                 singles[binding.triple] = single if earlier is None else earlier.and_also(single)
         for one in sites:
             if len(one.spatial.operands) == 2:
                 yield from self._plan_join(one, singles, scope)
-        by_pattern: dict[n.Statement, list[_Single]] = {}
+        by_pattern: dict[n.Statement, list[VariableCandidates]] = {}
         for single in singles.values():
             by_pattern.setdefault(single.binding.bgp.first, []).append(single)
         for first, of_pattern in by_pattern.items():
             if first not in self._plans:
                 self._plan_single(min(of_pattern, key=lambda single: len(single.places)))
 
-    def _plan_single(self, single: _Single) -> None:
+    def _plan_single(self, single: VariableCandidates) -> None:
         places, binding = single.places, single.binding
         # The filter may be in a group further out than the patterns.
         around = self._scopes[binding.bgp.group]
@@ -249,7 +225,7 @@ class Accelerator:
         exact = column.exact(keys, self._state)
         self._did_single(single, f"?{column.variable} from the index", len(rows), exact=exact)
 
-    def _plan_features(self, single: _Single, geometry_path: GeometryPath) -> bool:
+    def _plan_features(self, single: VariableCandidates, geometry_path: GeometryPath) -> bool:
         """Name the candidates as features, where it is known which feature each geometry is of."""
         needed = self._needed(geometry_path.binding.bgp, [one.conjunct for one in single.decided])
         rows = feature_rows(geometry_path, single.places, self._state, self._around.revision, needed)
@@ -261,7 +237,7 @@ class Accelerator:
         self._did_single(single, f"{names} from the index", rows.count, exact=True)
         return True
 
-    def _did_single(self, single: _Single, what: str, candidates: int, *, exact: bool) -> None:
+    def _did_single(self, single: VariableCandidates, what: str, candidates: int, *, exact: bool) -> None:
         """Report its filters, and drop those that are decided if the candidates are `exact`."""
         for one in single.sites:
             decided = exact and one in single.decided
@@ -269,7 +245,7 @@ class Accelerator:
                 self._dropped.drop(one.filter_, one.conjunct)
             self._did(one, what, candidates, exact=decided)
 
-    def _leave_single(self, single: _Single, why: str) -> None:
+    def _leave_single(self, single: VariableCandidates, why: str) -> None:
         for one in single.sites:
             self._leave(one.conjunct, why)
 
@@ -316,7 +292,7 @@ class Accelerator:
         )
 
     def _plan_join(
-        self, one: FilterSite, singles: dict[n.TriplePattern, _Single], scope: Scope
+        self, one: FilterSite, singles: dict[n.TriplePattern, VariableCandidates], scope: Scope
     ) -> Steps[None]:
         left, right = (found[0] for found in one.bindings)
         if left.bgp != right.bgp or not one.own_pattern:

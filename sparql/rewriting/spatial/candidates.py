@@ -17,6 +17,7 @@ from sparql.rewriting.index.features import Places
 from sparql.rewriting.index.geometry_state import GeometryState
 from sparql.rewriting.index.notes import Key
 from sparql.rewriting.spatial.basic_patterns import Binding, Split, split_path
+from sparql.rewriting.spatial.filter_sites import FilterSite
 from sparql.rewriting.spatial.spatial_filters import Operand, SpatialFilter
 
 _SHORT_LITERAL = 200
@@ -40,6 +41,28 @@ class Found:
 
     def __len__(self) -> int:
         return len(self.places)
+
+
+@dataclass(frozen=True)
+class VariableCandidates:
+    """Candidates for a variable of one basic graph pattern; the filters `decided` are true of each."""
+
+    sites: tuple[FilterSite, ...]
+    binding: Binding
+    places: Places
+    decided: tuple[FilterSite, ...]
+
+    @classmethod
+    def of(cls, site: FilterSite, binding: Binding, found: Found) -> VariableCandidates:
+        """Of one filter."""
+        decided = (site,) if found.exact and site.own_pattern else ()
+        return cls((site,), binding, found.places, decided)
+
+    def and_also(self, other: VariableCandidates) -> VariableCandidates:
+        """With those of another filter of the same variable."""
+        places = numpy.intersect1d(self.places, other.places, assume_unique=True)
+        sites, decided = (*self.sites, *other.sites), (*self.decided, *other.decided)
+        return VariableCandidates(sites, self.binding, places, decided)
 
 
 def find(filter_: SpatialFilter, operand: Operand, state: GeometryState) -> Found:

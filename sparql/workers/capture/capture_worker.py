@@ -19,13 +19,14 @@ import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat
 
 from sparql.model.errors import SparqlError
-from sparql.storage.disk_room import is_full, unwritable
+from sparql.storage.disk_space import is_full, unwritable
 from sparql.syntax.request_facts import syntax_problem
 from sparql.workers.capture.store_copy import CopyBehind, StoreCopy
 from sparql.workers.processes.arenas import share_arenas
 from sparql.workers.processes.frames import FrameKind, pack_json
 from sparql.workers.processes.limits import die_with_parent, forbid_network
-from sparql.workers.worker import THREAD_STACK_BYTES, QueryMonitor, Sink, Worker, run_in_thread
+from sparql.workers.sending import QueryMonitor, Sink
+from sparql.workers.worker import THREAD_STACK_BYTES, Worker, run_in_thread
 from sparql.writing.updates import capture
 
 

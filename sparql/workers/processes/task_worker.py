@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 
 from sparql.model.errors import SparqlError
 from sparql.workers.processes.limits import die_with_parent, forbid_network
-from sparql.workers.worker import QueryMonitor
+from sparql.workers.sending import QueryMonitor
 
 
 def main(arguments: list[str]) -> int:

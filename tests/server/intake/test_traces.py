@@ -62,7 +62,7 @@ async def test_an_extraction_that_is_not_there_is_reported(shared_client: httpx.
     assert response.headers["content-type"] == "application/problem+json"
 
 
-async def test_a_trial_leaves_no_trace(client: httpx.AsyncClient, model: RecordedModel):
+async def test_a_dry_run_leaves_no_trace(client: httpx.AsyncClient, model: RecordedModel):
     model.replies = [REPLY]
     answer = (await client.post("/extractions", json={"text": COLUMBIA, "commit": False})).json()
     assert answer["trace"]["windows"]

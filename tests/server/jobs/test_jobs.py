@@ -1,4 +1,4 @@
-"""Jobs over HTTP, in one process: what comes in, what becomes of it, what clients do to a job."""
+"""Jobs over HTTP, in one process: what is accepted, what becomes of it, what clients do to a job."""
 
 import asyncio
 

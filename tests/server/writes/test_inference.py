@@ -1,4 +1,4 @@
-"""Materialized inference over HTTP and the command line: shapes see it, it goes with what it follows from."""
+"""Materialized inference over HTTP and the command line: shapes see it, it is deleted with its grounds."""
 
 from __future__ import annotations
 

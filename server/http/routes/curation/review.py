@@ -12,14 +12,8 @@ from starlette.responses import Response
 from curation.review.review_queue import named_item
 from curation.review.review_search import ReviewFilter
 from curation.review.reviewer import Reviewer
-from server.curation.reviewing import (
-    MOST_AT_ONCE,
-    Correction,
-    FilterJson,
-    ReviewService,
-    filter_of,
-    iri_of,
-)
+from server.curation.review_filter import FilterJson, filter_of, iri_of
+from server.curation.reviewing import MOST_AT_ONCE, Correction, ReviewService
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json
@@ -111,7 +105,7 @@ def correction_of(message: DecisionsRequest) -> Correction:
     """The correction of a bulk decision. Raises `InvalidBody` for what cannot be one."""
     sent = message.correction
     if message.decision != "accept":
-        raise InvalidBody([("correction", f"goes with the decision 'accept', not '{message.decision}'")])
+        raise InvalidBody([("correction", f"is used with 'accept', not with '{message.decision}'")])
     if sent is None or not sent.model_fields_set:
         raise InvalidBody([("correction", "give at least one of property, class, value and datatype")])
     if sent.class_ is not None and (sent.property or sent.value or sent.datatype):
@@ -140,7 +134,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     limit = services.settings.max_body_bytes
 
     def acting(message: DecisionRequest) -> ReviewService:
-        return service.trial() if message.dry_run else service
+        return service.as_dry_run() if message.dry_run else service
 
     def select(message: Selection) -> tuple[list[NamedNode], int]:
         if (message.items is None) == (message.filter is None):

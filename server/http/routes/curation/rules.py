@@ -115,7 +115,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         message = await read_json(request, RulesMessage, limit)
         asked = Rewriting(_flag("rewrite", rewrite), message.given())
         if asked.given and not asked.wanted:
-            raise InvalidBody([("rewrites", "goes with the parameter rewrite=true, which carries it out")])
+            raise InvalidBody([("rewrites", "is used with the parameter rewrite=true, which carries it out")])
         edit = await run_in_threadpool(_guarded, message.edit())
         if not edit.files:
             raise InvalidBody([("body", "give at least one file, as a member of 'ontology' or 'shapes'")])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -15,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from server.http.bodies.streaming import ClientLeft, ResultResponse, while_connected
 from server.http.dataset_reading import DatasetReading, ReadVocabulary
+from server.http.entity_tags import EntityTag, is_varying, matches
 from server.http.parameters import check_parameters
 from server.http.reporting.warning_header import warning_of
 from server.monitoring.slow_queries import QUERY_TEXT
@@ -43,9 +42,6 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
 _CLIENT_CLOSED_REQUEST = 499
-# What these give differs between two runs at one revision.
-_VARYING = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID|BNODE)\s*\(")
-_VARYING_NAMES = ("NOW", "RAND", "UUID", "BNODE")
 
 
 Prefixes: TypeAlias = Callable[[], Mapping[str, str]]
@@ -221,7 +217,7 @@ class Endpoint:
             return JSONResponse(explained, headers=_warned({}, found.warnings))
         found, format_ = _with_format(request, found)
         tag = _tag_of(found, format_) if readers.knows_every_change else None
-        if tag is not None and _matches(request, known := tag.at(readers.revision())):
+        if tag is not None and matches(request, known := tag.at(readers.revision())):
             return Response(status_code=304, headers=_headers(format_, known))
         try:
             if preparation is not None and tag is not None and format_ in RESULT_FORMATS:
@@ -291,7 +287,7 @@ class Endpoint:
         readers = self._services.readers
         tag = EntityTag("void", format_).at(readers.revision()) if readers.knows_every_change else None
         headers = _headers(format_, tag)
-        if tag is not None and _matches(request, tag):
+        if tag is not None and matches(request, tag):
             return Response(status_code=304, headers=headers)
         dataset_iri = self._address("/.well-known/void#dataset")
         triples = describe_dataset(dataset_iri, self._address("/sparql"), await self._dataset.facts())
@@ -373,46 +369,6 @@ def _tag_of(found: ProtocolRequest, format_: Format) -> EntityTag | None:
         found.named_graphs,
         found.options.tag + (found.geometry or ""),
     )
-
-
-def is_varying(text: str) -> bool:
-    """Whether the answers of two runs may differ although nothing has changed."""
-    text = text.upper()
-    # Hardly any text has one of the names, and to find that out takes a tenth of the search.
-    return any(name in text for name in _VARYING_NAMES) and _VARYING.search(text) is not None
-
-
-class EntityTag:
-    """The tag of the answers to one query; a weak one, since the order of rows is not promised."""
-
-    def __init__(
-        self,
-        text: str,
-        format_: Format,
-        default_graphs: Sequence[NamedNode] = (),
-        named_graphs: Sequence[NamedNode] = (),
-        options: str = "",
-    ) -> None:
-        graphs: tuple[str, ...] = ("urn:x-and",)
-        if default_graphs or named_graphs:
-            default, named = ([one.value for one in some] for some in (default_graphs, named_graphs))
-            graphs = (*default, *graphs, *named)
-        content = "\0".join((text, format_.name, *graphs, options))
-        self._digest = hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
-
-    def at(self, revision: int) -> str:
-        """The tag at a revision of the store."""
-        return f'W/"{revision}-{self._digest}"'
-
-
-def _matches(request: Request, tag: str) -> bool:
-    if request.method not in ("GET", "HEAD"):
-        return False
-    known = request.headers.get("if-none-match")
-    if known is None:
-        return False
-    bare = tag.removeprefix("W/")
-    return any(one.strip() == "*" or one.strip().removeprefix("W/") == bare for one in known.split(","))
 
 
 def _warned(headers: dict[str, str], messages: Sequence[str]) -> dict[str, str]:

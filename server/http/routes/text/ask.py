@@ -47,7 +47,7 @@ class AskRequest(Message):
     def _sampled(self) -> "AskRequest":
         if self.temperature is not None and self.dialogue != "plain":
             raise ValueError(
-                'temperature goes with "dialogue": "plain"; an answer from the graph is not sampled'
+                'temperature is used with "dialogue": "plain"; an answer from the graph is not sampled'
             )
         return self
 

@@ -34,7 +34,7 @@ class ExtractionRequest(Message):
 
 
 def router(services: Services, *needs: Needed) -> APIRouter:
-    """The routes through which statements come in."""
+    """The routes through which statements are sent."""
     candidates = Candidates(services)
     routes = APIRouter(
         tags=["extraction"], dependencies=[*needs, Depends(services.guard.requires(Scope.EXTRACT))]

@@ -38,7 +38,7 @@ class SourcesRequest(Message):
 
 
 def router(services: Services, *needs: Needed) -> APIRouter:
-    """The route through which records come in."""
+    """The route through which records are sent."""
     routes = APIRouter(
         tags=["extraction"], dependencies=[*needs, Depends(services.guard.requires(Scope.EXTRACT))]
     )

@@ -1,4 +1,4 @@
-"""Rules for phrases that name sets: "museums in Queens", "not in Brooklyn", "the Marketing department"."""
+"""Rules for phrases that name sets: "museums in Queens", "the Marketing department"."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ from sparql.ask.plan.nodes import (
     And,
     Compare,
     Kind,
-    Lacking,
     Link,
-    List,
-    Minus,
     Named,
     Near,
     Or,
@@ -29,12 +26,11 @@ from sparql.ask.plan.nodes import (
     SideOf,
     Top,
 )
-from sparql.ask.plan.typing import both
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.items import Head, Noun
 from sparql.ask.planning.rules import Context, Made, Rules, conjoin, each_of, has_rank, restriction
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "linked_sets", "of_property", "property_of"]
 
 RULES = Rules()
 _INVERSE = {Place.WITHIN: Place.CONTAINS, Place.CONTAINS: Place.WITHIN}
@@ -166,10 +162,10 @@ def _place(context: Context, place: Place, of: Noun) -> Iterator[Made]:
 def _linked(context: Context, link: Link, of: Noun) -> Iterator[Made]:
     """Things linked to a set: "through X and Y" is through both, "in X and Y" in either."""
     every = _is_every(link, of)
-    for made in _related(context, link, of):
+    for made in linked_sets(context, link, of):
         yield C.NOUN, made, 0.3 if every else 0.0
     if every:
-        for made in _related(context, link, replace(of, both=True)):
+        for made in linked_sets(context, link, replace(of, both=True)):
             yield C.NOUN, made, 0.0
 
 
@@ -185,11 +181,12 @@ def _is_every(link: Link, of: Noun) -> bool:
 @RULES.rule(C.NOUN, C.PLACE)
 def _place_behind(context: Context, of: Noun, place: Place) -> Iterator[Made]:
     """ "Which borough is the museum in?" """
-    for made in _related(context, PlaceLink(_INVERSE.get(place, place)), of):
+    for made in linked_sets(context, PlaceLink(_INVERSE.get(place, place)), of):
         yield C.NOUN, made, 0.1 if of.head is Head.NAME else 0.4
 
 
-def _related(context: Context, link: Any, of: Noun) -> Iterator[Noun]:
+def linked_sets(context: Context, link: Any, of: Noun) -> Iterator[Noun]:
+    """Things linked to a set; where both of a pair are meant, to both."""
     if of.both and of.pair:
         parts = [context.related(link, part) for part in of.pair]
         found = conjoin(parts[0], *(p for p in parts[1:] if p)) if all(parts) and parts[0] else None
@@ -206,7 +203,7 @@ def _on(context: Context, on: On, of: Noun) -> Iterator[Made]:
     """ "on Staten Island", but not "on Fifth Avenue" """
     typing = context.typing
     if of.head is Head.NAME and Place.WITHIN in typing.containment(typing.located, of.types):
-        for made in _related(context, PlaceLink(Place.WITHIN), of):
+        for made in linked_sets(context, PlaceLink(Place.WITHIN), of):
             yield C.NOUN, made, 0.0
 
 
@@ -230,7 +227,7 @@ def _placed(context: Context, *nodes: Set) -> Iterator[Made]:
 
 
 @RULES.rule(C.PROPERTY, C.NOUN)
-def _property_of(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
+def property_of(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
     """ "designed by X" is what X designed; "the manager of X" is who manages X."""
     name, is_noun = named
     if not context.typing.is_thing(name.term.iri):
@@ -242,14 +239,14 @@ def _property_of(context: Context, named: tuple[PropertyName, bool], of: Noun) -
 
 
 @RULES.rule(C.NOUN, C.PROPERTY)
-def _of_property(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+def of_property(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
     """ "What did X design?", "X's manager"."""
     name, _ = named
     if not context.typing.is_thing(name.term.iri) or of.head is Head.RESTRICTION:
         return
     missing = context.quantities.unrecorded(name.term.iri)
     for inverse in (True, False):
-        for made in _related(context, PropertyLink(name.term, inverse), of):
+        for made in linked_sets(context, PropertyLink(name.term, inverse), of):
             yield C.NOUN, made, missing + (0.15 if inverse else 0.1)
 
 
@@ -293,7 +290,7 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
 @RULES.rule(C.NEIGHBOR, C.NOUN)
 def _neighbors(context: Context, word: Neighbor, of: Noun) -> Iterator[Made]:
     """ "the neighbors of Queens" are boroughs, where nothing else is named"""
-    for touching in _related(context, PlaceLink(Place.TOUCHES), of):
+    for touching in linked_sets(context, PlaceLink(Place.TOUCHES), of):
         yield C.NOUN, touching, 0.2
         kinds = context.typing.kinds_of(of.node.entity) if isinstance(of.node, Named) else []
         if len(kinds) == 1:
@@ -303,101 +300,10 @@ def _neighbors(context: Context, word: Neighbor, of: Noun) -> Iterator[Made]:
                 yield C.NOUN, found, 0.0
 
 
-@RULES.rule(C.WORD, C.WITHOUT)
-def _and_without(context: Context, word: Word, without: Noun | PropertyName) -> Iterator[Made]:
-    """ "with a zoo but no stadium" """
-    if word is Word.AND:
-        yield C.WITHOUT, without, 0.0
-
-
-@RULES.rule(C.PLACE, C.OUT)
-def _place_out(context: Context, place: Place, out: Noun) -> Iterator[Made]:
-    """ "in neither X nor Y" """
-    if out.head is Head.NAME:
-        for made in _related(context, PlaceLink(place), out):
-            yield C.OUT, made, 0.0
-
-
 @RULES.rule(C.PLACE, C.EACH)
 def _place_of_each(context: Context, place: Place, each: Noun) -> Iterator[Made]:
     if place is Place.WITHIN:
         yield C.EACH, each, 0.0
-
-
-@RULES.rule(C.WORD, C.PROPERTY)
-def _without_property(context: Context, word: Word, named: tuple[PropertyName, bool]) -> Iterator[Made]:
-    if word is Word.WITHOUT:
-        yield C.WITHOUT, named[0], 0.0
-    elif word is Word.NOT:
-        yield C.NOT_PROPERTY, named, 0.0
-
-
-@RULES.rule(C.NOUN, C.NOT_PROPERTY)
-def _of_not_property(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
-    """ "What did X not design?" """
-    for _, made, cost in _of_property(context, of, named):
-        yield C.OUT, made, cost
-
-
-@RULES.rule(C.NOT_PROPERTY, C.NOUN)
-def _not_property_of(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
-    """ "not designed by X" """
-    for _, made, cost in _property_of(context, named, of):
-        yield C.OUT, made, cost
-
-
-@RULES.rule(C.NOUN, C.WITHOUT)
-def _lacking(context: Context, of: Noun, without: Noun | PropertyName) -> Iterator[Made]:
-    """ "boroughs without a stadium", "museums with no opening date" """
-    if isinstance(without, PropertyName):
-        node = Lacking(of.node, without.term)
-        try:
-            yield C.NOUN, replace(of, node=node, types=context.typing.of(node)), 0.0
-        except PlanError:
-            return
-        return
-    for link, cost in context.links(of.types, without.types):
-        related = context.related(link, without.node)
-        if related is not None and _overlap(of, related):
-            yield C.NOUN, replace(of, node=Minus(of.node, related.node)), cost - 0.4
-
-
-@RULES.rule(C.IN_KIND, C.WITHOUT)
-def _in_kind_lacking(context: Context, kind: Noun, without: Noun | PropertyName) -> Iterator[Made]:
-    """ "In which boroughs is there no airport?" """
-    for _, made, cost in _lacking(context, kind, without):
-        yield C.ANSWER, List(made.node), cost
-
-
-@RULES.rule(C.NOUN, C.OUT)
-def _left_out(context: Context, of: Noun, out: Noun) -> Iterator[Made]:
-    if of.head is Head.RESTRICTION:
-        return
-    if isinstance(of.node, Top) and of.head is Head.KIND and _overlap(of, out):
-        # "the museum nearest to X that is not in Y"
-        yield C.NOUN, replace(of, node=replace(of.node, set=Minus(of.node.set, out.node)), pair=()), 0.1
-    cost = 0.35 if has_rank(of.node) else 0.4 if of.head is Head.NAME else 0.0
-    if _overlap(of, out):
-        yield C.NOUN, replace(of, node=Minus(of.node, out.node), pair=()), cost
-    last = of.node.sets[-1] if isinstance(of.node, And) else None
-    if out.head is Head.NAME and isinstance(last, Related):
-        # "that border Brooklyn but not Queens"
-        again = context.related(last.link, out.node)
-        if again is not None:
-            more = cost + (0.2 if _overlap(of, out) else 0.0)
-            yield C.NOUN, replace(of, node=Minus(of.node, again.node), pair=()), more
-
-
-@RULES.rule(C.OUT, C.NOUN)
-def _left_out_before(context: Context, out: Noun, of: Noun) -> Iterator[Made]:
-    if of.head is Head.KIND and _overlap(of, out):
-        yield C.NOUN, replace(of, node=Minus(of.node, out.node), pair=()), 0.3
-
-
-@RULES.rule(C.WORD, C.OUT)
-def _and_not(context: Context, word: Word, out: Noun) -> Iterator[Made]:
-    if word is Word.AND:
-        yield C.OUT, out, 0.0
 
 
 @RULES.rule(C.NOUN, C.WORD)
@@ -450,11 +356,6 @@ def _either(one: Noun, other: Noun) -> Noun:
     pair = (*(one.pair or (one.node,)), *(other.pair or (other.node,)))
     found = None if one.types is None or other.types is None else one.types | other.types
     return Noun(Or(pair), found, one.head, pair=pair, plural=True)
-
-
-def _overlap(one: Noun, other: Noun) -> bool:
-    types = both(one.types, other.types)
-    return types is None or bool(types)
 
 
 @RULES.rule(C.NOUN, C.OUT_AND)

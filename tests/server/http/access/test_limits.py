@@ -221,7 +221,7 @@ async def test_a_client_that_asks_too_often_waits_and_others_do_not():
 
 @pytest.fixture
 async def port(tmp_path: Path) -> AsyncIterator[int]:
-    """A server with little patience that answers with the length of the body."""
+    """A server with short limits that answers with the length of the body."""
 
     async def app(scope, receive, send) -> None:
         size, more = 0, True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sparql.ask.plan.wording import sentences
+from sparql.ask.plan.sentences import sentences
 from sparql.ask.planning.enumeration import enumerate_plans
 from tests.sparql.ask.conftest import City
 

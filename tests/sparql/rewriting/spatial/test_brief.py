@@ -87,7 +87,7 @@ def test_what_looks_at_much_is_left_to_the_thread(
 ) -> None:
     asked = prepared(rewriter, query)
     assert rewriter.index_answer(asked, JSON) is not None
-    monkeypatch.setattr("sparql.rewriting.spatial.index_answers._MOST_BRIEFLY", 1)
+    monkeypatch.setattr("sparql.rewriting.spatial.index_questions._MOST_BRIEFLY", 1)
     assert rewriter.quick_index_answer(asked, JSON) is None
 
 
@@ -136,7 +136,7 @@ def test_a_join_asks_for_each_part_whether_to_go_on(
     rewriter: Rewriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = prepared(rewriter, JOIN)
-    monkeypatch.setattr("sparql.rewriting.spatial.index_answers._TOGETHER", 4)
+    monkeypatch.setattr("sparql.rewriting.spatial.index_questions._TOGETHER", 4)
     assert rewriter.index_answer(asked, JSON, Counting(12)) is not None
     with pytest.raises(Stopped):
         rewriter.index_answer(asked, JSON, Counting(7))

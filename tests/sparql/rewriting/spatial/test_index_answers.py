@@ -178,9 +178,9 @@ def test_a_join_of_too_many_takes_the_long_way(monkeypatch: pytest.MonkeyPatch) 
     query = f"SELECT ?f ?f2 {{ {JOIN} }}"
     assert rows_of(index_answer(city, query) or b"").total() == 81
     assert rows_of(index_answer(city, query + " LIMIT 7 OFFSET 2") or b"").total() == 7
-    monkeypatch.setattr("sparql.rewriting.spatial.index_answers._MOST_PAIRS", 80)
+    monkeypatch.setattr("sparql.rewriting.spatial.index_questions._MOST_PAIRS", 80)
     assert index_answer(city, query) is None
-    monkeypatch.setattr("sparql.rewriting.spatial.index_answers._MOST_DRIVING", 8)
+    monkeypatch.setattr("sparql.rewriting.spatial.index_questions._MOST_DRIVING", 8)
     assert index_answer(city, query) is None
 
 

@@ -14,7 +14,7 @@ _NUMBERS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # The engine reports only the operating system's message.
 _WORDS = tuple(os.strerror(number) for number in sorted(_NUMBERS))
 _PROBE = ".room"
-LEAST_ROOM = 4 * 2**20
+LEAST_SPACE = 4 * 2**20
 """The space that a database needs to open, beyond the content of its logs."""
 
 
@@ -27,7 +27,7 @@ def is_full(error: BaseException) -> bool:
     return error.errno in _NUMBERS or any(words in str(error) for words in _WORDS)
 
 
-def has_room(folder: Path, size: int = LEAST_ROOM) -> bool:
+def has_space(folder: Path, size: int = LEAST_SPACE) -> bool:
     """Whether a file of this size can be written in a folder: tested by writing, since limits and quotas
     count.
     """
@@ -48,7 +48,7 @@ def is_full_for_sqlite(error: BaseException, folder: Path) -> bool:
     """The same for an error of SQLite, which does not include the operating system's error."""
     if is_full(error):
         return True
-    return isinstance(error, sqlite3.Error) and "I/O" in str(error) and not has_room(folder)
+    return isinstance(error, sqlite3.Error) and "I/O" in str(error) and not has_space(folder)
 
 
 def unwritable(folder: Path, error: OSError | RuntimeError) -> StoreUnwritable:
