@@ -12,8 +12,8 @@ from pyoxigraph import NamedNode, Triple
 from curation.review.review_item import ReviewItem
 from extractors.text.chunking import Span, sentences
 from ontology.labels import local_name, readable
-from server.http.reporting.reader_language import for_reader
 from server.http.reporting.statements import review_json
+from server.reader_language import for_reader
 from server.runtime.context import Services
 from sparql.model.source import Term
 from sparql.model.vocabulary import PROVENANCE, UKG

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
 
 from curation.review.review_item import ReviewItem
-from server.http.reporting.reader_language import for_reader
+from server.reader_language import for_reader
 from shapes.report import PREFIXES, result_triples
 from sparql.model.change import Violation
 from sparql.model.source import Term

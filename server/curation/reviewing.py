@@ -23,8 +23,8 @@ from server.curation.review_filter import identifier
 from server.curation.suggested_corrections import SuggestedCorrections
 from server.errors import InvalidBody, SelectionChanged
 from server.http.pages import page
-from server.http.reporting.reader_language import for_reader
 from server.http.reporting.statements import review_json, statement_json, violation_json
+from server.reader_language import for_reader
 from server.runtime.context import Services
 from sparql.model.change import Statement
 from sparql.model.source import Term

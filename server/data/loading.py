@@ -9,6 +9,7 @@ from pyoxigraph import DefaultGraph, Triple
 
 from server.data.brevity import brief, shortened
 from server.data.rdf_files import LoadError, OnBytes, rdf_file
+from server.reader_language import for_reader
 from sparql.model.change import Change, Rejection, Statement, Verdict
 from sparql.model.vocabulary import SYSTEM_GRAPHS
 from sparql.writing.writer import Writer
@@ -96,7 +97,7 @@ def result_of(name: str, verdict: Verdict) -> LoadResult:
 def describe(rejections: Iterable[Rejection], limit: int = 5, *, besides: int = 0) -> str:
     """The first rejections in words; there are so many besides those given."""
     lines = [
-        f"{brief(rejection.statement.triple)}: {shortened(violation.message)}"
+        f"{brief(rejection.statement.triple)}: {shortened(for_reader(violation).message)}"
         for rejection in rejections
         for violation in rejection.violations
     ]

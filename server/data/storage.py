@@ -19,6 +19,7 @@ from server.data.brevity import FIRST, first_of, listed, shortened
 from server.data.loading import LoadResult, describe, load_features, load_file, result_of
 from server.data.rdf_files import LoadError, OnBytes, RdfFile, RdfLines
 from server.data.sample.city import sample_city
+from server.reader_language import for_reader
 from server.runtime.context import Services
 from server.runtime.stores import is_remote
 from server.runtime.telemetry.metrics import folder_bytes
@@ -293,4 +294,5 @@ def _described(rejections: Rejections) -> str:
 
 
 def _words(violation: Violation) -> str:
-    return shortened(f"{violation.focus} {violation.path or ''}: {violation.message}")
+    message = for_reader(violation).message
+    return shortened(f"{violation.focus} {violation.path or ''}: {message}")

@@ -16,8 +16,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.http.bodies.compression import Compression
 from server.http.reporting.problems import ProblemMap
-from server.http.reporting.reader_language import reading
 from server.http.routes.graph.sparql import Endpoint
+from server.reader_language import reading
 from server.runtime.telemetry.request_logging import Draining
 
 

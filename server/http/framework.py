@@ -14,7 +14,6 @@ from server.http.openapi import complete
 from server.http.page_parameters import known_parameters
 from server.http.readiness import Readiness
 from server.http.reporting.problems import ProblemMap
-from server.http.reporting.reader_language import ReaderLanguages
 from server.http.routes import access, api_page, health, monitoring, page
 from server.http.routes.curation import documents, gaps, ontologies, proposals, review, rules
 from server.http.routes.graph import (
@@ -31,6 +30,7 @@ from server.http.routes.graph import (
 from server.http.routes.text import ask, extractions, held, jobs, models, sources, traces
 from server.http.validators import Validators
 from server.mcp.route import mcp_route
+from server.reader_language import ReaderLanguages
 from server.runtime.context import Services
 from server.runtime.telemetry.request_logging import RefuseWhileDraining
 

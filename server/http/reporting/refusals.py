@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pyoxigraph import RdfFormat, serialize
 from starlette.requests import Request
 from starlette.responses import Response
 
 from server.http.reporting.problems import MEDIA_TYPE, TYPE_BASE, problem_response
-from server.http.reporting.reader_language import for_reader
 from server.http.reporting.statements import rejection_json
+from server.reader_language import rejection_for_reader
 from shapes.report import PREFIXES, validation_report
 from sparql.model.change import Verdict
 from sparql.model.errors import NotAcceptable
@@ -33,9 +31,7 @@ def refusal(request: Request, verdict: Verdict) -> Response:
         chosen = _OFFERS[0]
     if isinstance(chosen, Format):
         assert isinstance(chosen.engine, RdfFormat)
-        report = validation_report(
-            replace(one, violations=tuple(map(for_reader, one.violations))) for one in verdict.rejected
-        )
+        report = validation_report(map(rejection_for_reader, verdict.rejected))
         body = serialize(report, format=chosen.engine, prefixes=PREFIXES)
         return Response(body, 422, {"Content-Type": chosen.content_type, "Vary": "Accept"})
     return problem_response(

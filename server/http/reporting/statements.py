@@ -13,8 +13,8 @@ from pyoxigraph import Literal as RdfLiteral
 from curation.review.review_item import ReviewItem
 from geo.remembered import remembered
 from server.errors import MalformedBody
-from server.http.reporting.reader_language import for_reader
 from server.message import Message
+from server.reader_language import for_reader
 from sparql.model.change import Rejection, Statement, Verdict, Violation
 from sparql.model.source import Term
 from sparql.model.vocabulary import SH

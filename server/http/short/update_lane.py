@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.errors import ServerError
 from server.http.access.guard import is_proxied
-from server.http.reporting.reader_language import reading
 from server.http.short.short_answer import short_answer
 from server.http.version import API_HEADER
+from server.reader_language import reading
 from server.runtime.telemetry.logs import new_identifier
 from server.writes.updating import OUTCOME, Update, update_json
 from sparql.model.change import Verdict

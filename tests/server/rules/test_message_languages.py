@@ -1,13 +1,14 @@
 """A reader gets the messages of shapes in her language, also of what was refused long before."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from pyoxigraph import NamedNode, Quad
 
-from server.http.reporting.reader_language import parse_accept_language
+from server.reader_language import parse_accept_language
 from server.runtime.context import Services
 from sparql.model.change import choose_text
 from sparql.model.vocabulary import REVIEW, UKG
@@ -123,6 +124,18 @@ async def test_what_waits_in_review_is_read_in_each_language(
         for words in (ENGLISH, GERMAN, FRENCH):
             found = await client.get("/review", params={"text": words})
             assert len(found.json()["items"]) == 1
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+async def test_the_examples_of_a_load_are_in_the_language_of_its_reader(
+    speaking: Callable[[str], httpx.AsyncClient], tmp_path: Path, bulk: bool
+) -> None:
+    file = tmp_path / "parks.ttl"
+    file.write_text("<urn:a> a <http://example.org/city#Park> .")
+    answer = await speaking("de").post("/loads", json={"files": [str(file)], "bulk": bulk})
+    assert GERMAN in answer.text
+    assert ENGLISH not in answer.text
+    assert varies(answer)
 
 
 async def test_an_answer_in_one_language_is_not_taken_for_one_in_another(

@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sparql.model.change import Violation
+from sparql.model.change import Rejection, Violation
 
-__all__ = ["Reader", "ReaderLanguages", "for_reader", "parse_accept_language", "reading"]
+__all__ = [
+    "Reader",
+    "ReaderLanguages",
+    "for_reader",
+    "parse_accept_language",
+    "reading",
+    "rejection_for_reader",
+]
 
 _FIELD = b"accept-language"
 
@@ -58,6 +66,11 @@ def for_reader(violation: Violation) -> Violation:
     """The violation with its message in a language that the reader prefers, else in that of the setting."""
     reader = _READER.get()
     return violation if reader is None else violation.in_language(reader.languages)
+
+
+def rejection_for_reader(rejection: Rejection) -> Rejection:
+    """The rejection with the messages of all its violations so."""
+    return replace(rejection, violations=tuple(map(for_reader, rejection.violations)))
 
 
 def parse_accept_language(header: str) -> tuple[str, ...]:
