@@ -14,31 +14,75 @@ import socket
 import sys
 from contextlib import suppress
 from importlib import import_module
+from unittest.mock import MagicMock
 
+from tests.support.known_endpoints import remember_endpoints
 from tests.support.prepared_processes import LARGEST_REQUEST, Request
 
 # What commands and the start of a server import inside of functions.
 MODULES = (
+    "anyio._backends._asyncio",
+    "h11",
+    "httpcore",
     "numpy",
+    "pydantic.v1",
+    "rdflib.plugins.stores.memory",
+    "regex",
     "rich.console",
     "rich.table",
     "shapely",
-    "curation.review.review_queue",
+    "uvicorn.lifespan.on",
+    "uvicorn.loops.uvloop",
+    "curation.merging.merging",
+    "curation.place_conflicts",
+    "curation.review",
+    "extractors.completion.completer",
+    "extractors.grounding.gazetteer",
+    "extractors.grounding.geocoder",
+    "extractors.models.http.http_model",
     "extractors.pipeline",
+    "server.cli.entry",
     "server.curation.proposing",
     "server.http.app",
+    "server.http.framework",
     "server.http.reporting.problem_map",
+    "server.intake.candidates",
+    "server.intake.held.held_judge",
     "server.intake.intake",
+    "server.intake.plain_dialogue",
+    "server.intake.resolution.agreeing",
+    "server.intake.resolution.geocoding",
+    "server.intake.resolution.namesakes",
     "server.intake.resolution.resolving",
+    "server.jobs.cluster.cluster_worker",
+    "server.jobs.committing",
+    "server.jobs.extracting",
+    "server.jobs.opening",
+    "server.jobs.worker",
     "server.runtime.early_start",
     "server.runtime.serving",
+    "shapes.authoring.generating",
+    "shapes.engine.compiled.compiled_engine",
     "shapes.engine.queries",
+    "shapes.engine.reference.pyshacl_engine",
+    "shapes.gate.full_report",
+    "shapes.gate.gate",
+    "shapes.gate.judging",
     "shapes.gate.plan_cache",
+    "shapes.gate.what_if",
+    "shapes.loading",
+    "shapes.policies",
     "sparql.ask.service",
     "sparql.inference.materialized",
+    "sparql.rewriting.index.geometry_state",
+    "sparql.rewriting.meaning.derived",
+    "sparql.rewriting.meaning.inference",
+    "sparql.rewriting.meaning.text_match",
+    "sparql.rewriting.spatial.acceleration",
     "sparql.spatial.relations",
     "sparql.workers.result",
     "sparql.writing.bulk",
+    "sparql.writing.updates",
 )
 
 
@@ -49,8 +93,18 @@ def prepare() -> None:
 
     for name in [*MODULES, *(place.partition(":")[0] for place in COMMANDS.values())]:
         import_module(name)
+    _read_endpoints()
     gc.freeze()
     gc.enable()
+
+
+def _read_endpoints() -> None:
+    """Have the framework find out about the endpoints, which every server makes anew."""
+    from server.http.framework import framework_app
+    from tests.support.workshop import settings_of
+
+    remember_endpoints()
+    framework_app(MagicMock(settings=settings_of()), MagicMock(), MagicMock())
 
 
 def requested(control: socket.socket) -> Request | None:
