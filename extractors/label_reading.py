@@ -15,8 +15,8 @@ from extractors.text.chunking import Span
 
 __all__ = ["unsaid"]
 
-_CONFIDENCE: Final = 0.55
-"""Of statements that only the labels say, 4 of 7 were right on texts that no rule was chosen on (5 of 9)."""
+_CONFIDENCE: Final = 0.7
+"""Of statements that only the labels say, 30 of 40 were right on practice sentences (decision 110)."""
 
 
 def unsaid(
@@ -41,7 +41,7 @@ def unsaid(
             said = {"subject": subject, "relation": term.label, "object": value, "reader": "labels"}
             raw = json.dumps(said, ensure_ascii=False)
             triple = ReplyTriple(subject, term.label, value, raw, _CONFIDENCE)
-            found.append(StatedTriple(triple, sentence, _CONFIDENCE))
+            found.append(StatedTriple(triple, sentence))
     typed = {name_key(one.said.triple.subject) for one in readings if one.is_type}
     for name, kind, sentence in kinds:
         if name_key(name) not in typed:
@@ -49,5 +49,5 @@ def unsaid(
             raw = json.dumps(
                 {"subject": name, "relation": IS_A, "object": kind, "reader": "labels"}, ensure_ascii=False
             )
-            found.append(StatedTriple(ReplyTriple(name, IS_A, kind, raw, _CONFIDENCE), sentence, _CONFIDENCE))
+            found.append(StatedTriple(ReplyTriple(name, IS_A, kind, raw, _CONFIDENCE), sentence))
     return found

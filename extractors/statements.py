@@ -29,7 +29,7 @@ from extractors.candidates import (
     Problem,
     Proposal,
 )
-from extractors.checks.calibration import Calibration
+from extractors.checks.calibration import CONFIRMED, Calibration
 from extractors.checks.competing_claims import Claim, overruled
 from extractors.checks.implied_kinds import Implied, Link, implied_kinds, misfits
 from extractors.checks.plausibility_checks import PlausibilityChecks
@@ -135,7 +135,7 @@ class StatementBuilder:
             return readings
         names = {end for one in readings for end in (one.said.triple.subject, one.said.triple.object)}
         wording = Wording(self._text, self._linker, names)
-        return [wording.look(reading) for reading in readings]
+        return [_confirmed(wording.look(reading)) for reading in readings]
 
     def _calibrated(self, said: StatedTriple) -> StatedTriple:
         """Replace the model's raw score by a probability, if there is a calibration."""
@@ -372,6 +372,15 @@ class StatementBuilder:
         classes = tuple(dict.fromkeys(said)) if name.new else name.classes
         mentions = tuple(self._text.evidence(span) for span in sorted(spans))
         return Entity(name.iri, name.label, classes, name.new, mentions)
+
+
+def _confirmed(reading: Interpretation) -> Interpretation:
+    """Give a relation that the words say the probability of such; the model's own is of all that it says."""
+    said, sure = reading.said, reading.said.triple.confidence
+    if reading.relation is None or reading.doubt is not None or said.score is None or sure is None:
+        return reading
+    triple = replace(said.triple, confidence=CONFIRMED.probability(sure))
+    return replace(reading, said=replace(said, triple=triple))
 
 
 def _link(candidate: Candidate, term: OntologyProperty) -> Link:

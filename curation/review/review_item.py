@@ -179,6 +179,9 @@ def violation_quads(item: NamedNode, violations: tuple[Violation, ...], *, first
         yield quad(node, SH.resultMessage, Literal(violation.message))
         for language, text in violation.translations.items():
             yield quad(node, UKG.translation, Literal(text, language=language or None))
+        if violation.translations:
+            # One value, as searches read it.
+            yield quad(node, UKG.messages, Literal("\n".join(violation.translations.values())))
         yield quad(node, SH.resultSeverity, violation.severity)
         yield quad(node, SH.sourceConstraintComponent, violation.component)
         if violation.shape is not None:

@@ -23,6 +23,8 @@ from sparql.model.vocabulary import DCTERMS, PROV, RDF, REVIEW, SH, UKG
 
 _WORDS = (RDF.reifies, UKG.quote, UKG.reply, UKG.subjectName, UKG.objectName, DCTERMS.source)
 """The properties of an item in which words are searched."""
+_MESSAGES = (SH.resultMessage, UKG.messages)
+"""The message of a violation, and those of all languages where there are several."""
 _FEW = 5_000
 """So many settled items are looked at one by one; among more, the store looks up which match."""
 
@@ -62,7 +64,7 @@ class ReviewSearch:
     def prepare(self, closing: Callable[[], bool] = lambda: False) -> None:
         """Read what searches of the open items need, so that the next one is quick; until `closing`."""
         of_items = (DCTERMS.created, *PROPERTIES, *_WORDS)
-        for _ in self._columns.read(of_items, VIOLATION_PROPERTIES):
+        for _ in self._columns.read(of_items, (*VIOLATION_PROPERTIES, UKG.messages)):
             if closing():
                 return
 
@@ -150,11 +152,12 @@ class ReviewSearch:
         for predicate in _WORDS:
             column = self._columns.of(items - found, predicate)
             found |= {item for item, value in column.items() if _mentions(value, text)}
-        rows = self._columns.of_violations(items - found, SH.resultMessage)
-        found |= {item for item, (message,) in rows if message is not None and _mentions(message, text)}
-        translations = self._store.match_quads(None, UKG.translation, None, REVIEW)
-        of_messages = (quad.subject for quad in translations if _mentions(quad.object, text))
-        return found | {item_of(one) for one in of_messages if isinstance(one, NamedNode)} & items
+        rows = self._columns.of_violations(items - found, *_MESSAGES)
+        return found | {
+            item
+            for item, messages in rows
+            if any(message is not None and _mentions(message, text) for message in messages)
+        }
 
     def _subjects(self, predicate: NamedNode, value: Term | None) -> set[NamedNode]:
         quads = self._store.match_quads(None, predicate, value, REVIEW)

@@ -18,8 +18,8 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import BNode, Node
 from rdflib.term import Variable as RdflibVariable
 
-from shapes.derivation.errors import RuleUnsupported
 from shapes.derivation.node_expressions import Conforms, NodeExpression, parse_expression
+from shapes.derivation.rule_errors import RuleUnsupported
 from shapes.engine.queries import only_grows, pattern_dependencies, query_text
 from shapes.errors import ShapeMalformed
 from shapes.paths import Dependency, invert, walk

@@ -11,7 +11,7 @@ from rdflib.collection import Collection
 from rdflib.namespace import SH
 from rdflib.term import BNode, Node, URIRef
 
-from shapes.derivation.errors import RuleUnsupported
+from shapes.derivation.rule_errors import RuleUnsupported
 from shapes.errors import ShapeMalformed
 from shapes.model import shape_dependencies
 from shapes.paths import ANY, HERE, REMOVED, Dependency, Path, join, parse_path, uses, walk

@@ -12,7 +12,7 @@ from pyshacl.shapes_graph import ShapesGraph
 from rdflib.namespace import RDF, SH
 from rdflib.term import Node
 
-from shapes.derivation.reading import NotRun, ShapeRule, read_rules
+from shapes.derivation.rule_reading import NotRun, ShapeRule, read_rules
 from shapes.engine.reference.data_graph import DataGraph
 from shapes.engine.reference.shapes_graph import ShapesGraphCache
 from shapes.engine.triple_memory import add_all, graph_in_memory

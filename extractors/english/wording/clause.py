@@ -82,10 +82,15 @@ def of_address(clause: Clause) -> Governor | None:
     if not clause.phrases.has_noun(clause.term.iri, "address") or at < 1:
         return None
     words = units[at].text.split()
-    numbered = len(words) > 1 and (words[0][0].isdigit() != words[-1][0].isdigit())
+    numbered = len(words) > 1 and _is_house(words[0]) != _is_house(words[-1]) and ":" not in units[at].text
     if not numbered or units[at - 1].text not in _BEFORE_ADDRESS:
         return None
     return Governor(at - 1, at)
+
+
+def _is_house(word: str) -> bool:
+    """Whether a word is the number of a house: "41", "41a", "41-43"; not "86th"."""
+    return word[0].isdigit() and not word.endswith(("st", "nd", "rd", "th"))
 
 
 def _opens(units: Sequence[Unit], at: int, most: int = 1) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, is_glued
 from extractors.english.wording.phrases import Group, group_of
-from extractors.english.wording.subjects import is_complement
+from extractors.english.wording.subjects import is_complement, lead_of
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 from ontology.terms import PropertyKind
 
@@ -23,6 +23,7 @@ __all__ = [
     "name_before",
     "noun_before",
     "objects_of",
+    "only_places",
     "other_subject",
     "owner_before",
     "says_of_a_part",
@@ -39,6 +40,7 @@ _NOT_NOUNS: Final = frozenset("the a an and or but which that who it its".split(
 _BEFORE_PAIRS: Final = frozenset("from to between with after for by".split())  # noqa: SIM905
 _JOINING: Final = frozenset("connect link join unit".split())  # noqa: SIM905
 _NOUN_ENDS: Final = PREPOSITIONS | AUXILIARIES | _NOT_NOUNS
+_PARTICLES_OF_PLACE: Final = frozenset("in within inside at on".split())  # noqa: SIM905
 _PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
 
 
@@ -244,3 +246,28 @@ def _is_one_of(units: Sequence[Unit], start: int) -> bool:
     """Whether "of" belongs to "one of the": "is one of the oldest halls built"."""
     before = [unit.text for unit in units[max(0, start - 4) : start]]
     return "one" in before or "some" in before
+
+
+def only_places(units: Sequence[Unit], subjects: Collection[int], anchor: int) -> bool:
+    """Whether the subject only places another thing: "a room in Weston, Norton, owned by"."""
+    before = [at for at in subjects if at < anchor - 1 and not _is_apposed(units, at, anchor)]
+    return (
+        bool(before)
+        and len(before) == len(subjects)
+        and all(lead_of(units, at) in _PARTICLES_OF_PLACE or _is_region_behind(units, at) for at in before)
+    )
+
+
+def _is_apposed(units: Sequence[Unit], at: int, anchor: int) -> bool:
+    """Whether words behind a comma and an article describe a name: "in Weston, the capital of"."""
+    return units[at + 1].text == "," and [one.text for one in units[at + 2 : anchor]] in (
+        ["the"],
+        ["a"],
+        ["an"],
+    )
+
+
+def _is_region_behind(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name is the region of a place before it: "in Weston, Norton"."""
+    place = at - 2
+    return place > 0 and units[at - 1].text == "," and lead_of(units, place) in _PARTICLES_OF_PLACE

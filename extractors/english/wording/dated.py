@@ -26,6 +26,7 @@ _LIMITS: Final = frozenset("until till before after".split())  # noqa: SIM905
 _DETERMINED: Final = frozenset("the early late about around in on of circa".split())  # noqa: SIM905
 _ALMOST: Final = frozenset("nearly almost partially practically virtually not never".split())  # noqa: SIM905
 _OWN_OBJECTS: Final = frozenset("its his her their a an another two three several many".split())  # noqa: SIM905
+_CLAUSE_SUBJECTS: Final = frozenset("it he she they its".split())  # noqa: SIM905
 _PASSIVE: Final = frozenset("is was are were be been being".split())  # noqa: SIM905
 _HAVING: Final = frozenset({"has", "had", "have"})
 _DOERS: Final = frozenset("he she they who which and ,".split())  # noqa: SIM905
@@ -181,6 +182,10 @@ def _is_particle(one: Occurrence, units: Sequence[Unit]) -> bool:
 def _breaks(units: Sequence[Unit], at: int) -> bool:
     """Whether a clause ends here; not at the dash of "1942–43"."""
     unit = units[at]
+    goes_on = [one.text for one in units[at + 1 : at + 3]]
+    clause = unit.text == "," and goes_on[:1] == ["and"] and goes_on[1:] and goes_on[1] in _CLAUSE_SUBJECTS
     return (
-        unit.kind is Kind.MARK and unit.text in _BREAKS and not is_glued(units, at)
-    ) or unit.text in _TURNS
+        clause
+        or (unit.kind is Kind.MARK and unit.text in _BREAKS and not is_glued(units, at))
+        or unit.text in _TURNS
+    )

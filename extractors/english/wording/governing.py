@@ -72,6 +72,8 @@ def _before(clause: Clause) -> Sequence[Governor]:
             alone = all(one.last == one.first + 1 for one in ending) and units[at].text in PREPOSITIONS
             parted = parted or (alone and words > 0)
             apart = crossed and (alone or units[at].text in ("of", "in", "on", "at"))
+            several = any(unit.kind is Kind.NAME for unit in units[at + 1 : clause.value])
+            apart = apart or (several and alone and _is_listed(units, at))
             apart = apart or (listed and (parted or _has_own_verb(units, clause.value)))
             return () if apart else _own(ending, clause)
         unit = units[at]
@@ -100,6 +102,15 @@ def _before(clause: Clause) -> Sequence[Governor]:
                 return ()
         at -= 1
     return ()
+
+
+def _is_listed(units: Sequence[Unit], at: int) -> bool:
+    """Whether the name before a preposition is one of a list: ", the Elm Lofts at Ash Center, the Oak"."""
+    here = at - 1
+    if here < 1 or units[here].kind is not Kind.NAME:
+        return False
+    here -= 1 + (units[here - 1].text == "the")
+    return here > 0 and units[here].text in (",", "and") and units[here - 1].kind is Kind.NAME
 
 
 def _past_owner(clause: Clause) -> int:

@@ -27,6 +27,7 @@ from extractors.english.wording.clause_checks import (
     name_before,
     noun_before,
     objects_of,
+    only_places,
     other_subject,
     owner_before,
     says_of_a_part,
@@ -43,7 +44,6 @@ from extractors.english.wording.subjects import (
     chained,
     is_complement,
     listed_with,
-    outside,
     subject_of,
 )
 from extractors.english.wording.topics import Topics, complemented, is_another, opening_noun
@@ -54,6 +54,7 @@ from extractors.english.wording.units import (
     Unit,
     capitalized_runs,
     is_indefinite,
+    outside,
     units_of,
     with_past_names,
 )
@@ -306,14 +307,32 @@ class Wording:
         about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))
         if isinstance(about, Description):
             of_it = units[found.last - 1].text == "by" or group is Group.NUMBERS or about.inner
-            return self._misdescribed(about, term, subject, of_it=of_it)
+            of_it = of_it or (group is Group.DATES and units[found.first - 1].text in about.noun.split())
+            return self._beside_description(clause, found, about, subject) or self._misdescribed(
+                about, term, subject, of_it=of_it
+            )
         if about is not None and not any(self._is(one, subject) for one in listed_with(units, about)):
             return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
+        lone = found.last == found.first + 1 and units[found.first].text in PREPOSITIONS
+        if about is None and not lone and only_places(units, clause.others, found.first):
+            return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
         if about is None and is_behind(clause, found):
             return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
         if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:
             return f'The text says "{term.label}" of "{_text(text, other)}", not of "{subject}".'
         return None
+
+    def _beside_description(
+        self, clause: Clause, found: Governor, about: Description, subject: str
+    ) -> str | None:
+        """What speaks against a subject that is named beside what a clause is about: "The hall is run by"."""
+        placed = [at < found.first and is_complement(clause.units, at) for at in clause.others]
+        last = max(clause.others, default=0)
+        relative = any(unit.text in ("which", "who", "that") for unit in clause.units[last : found.first])
+        own = clause.units[found.first].text in about.noun.split()  # "in Weston, the capital of"
+        if not placed or not all(placed) or relative or own:
+            return None
+        return f'The text says "{clause.term.label}" of "{about.noun}", beside "{subject}".'
 
     def _other(self, clause: Clause, found: Governor, subject: str) -> str | None:
         """The other thing of which the words surely speak, by what stands right before them."""
@@ -366,6 +385,10 @@ class Wording:
         units = clause.units
         if found.subject is not None:
             return None
+        if found.first and units[found.first - 1].text == "its" and not clause.others:
+            before = self._topics.before(sentence)
+            if before is not None and not self._is(Unit(Kind.NAME, before.casefold(), "", 0, 0), subject):
+                return f'The text says "{term.label}" of "{before}", not of "{subject}".'
         first = next((unit for unit in units if unit.kind is not Kind.MARK), None)
         named = [at for at, unit in enumerate(units[: found.first]) if unit.kind is Kind.NAME]
         about = subject_of(units, found.first, clause.value, lambda unit: self._is(unit, subject))
@@ -401,7 +424,7 @@ class Wording:
             if not fits:
                 return f'The text says "{term.label}" of "{about.noun}", not of "{subject}".'
         if about.possessive:
-            own = any(self._phrases.has_noun(term.iri, word) for word in words)
+            own = any(self._phrases.has_noun(term.iri, word) for word in words if not word.endswith("ed"))
             if own or not of_it:
                 return None
             return f'The text says "{term.label}" of a part of it ("its {words[0]}"), not of "{subject}".'

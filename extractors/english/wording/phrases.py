@@ -40,6 +40,7 @@ _OF_NAMES: Final = frozenset(
 """Nouns that name another thing, which a name before them describes: "the Elm Bridge ramp"."""
 _ABOUT: Final = frozenset("about some around approximately roughly nearly almost over".split())  # noqa: SIM905
 _SQUARED: Final = frozenset(stem(word) for word in ("square", "sq", "cubic"))
+_NO_LONGER: Final = frozenset({"former", "onetime"})
 _LIMITS: Final = frozenset({"line", "lines", "limits"})
 _AREAS: Final = frozenset({"county", "city", "state", "town", "borough"})
 _AFTER_HEADS: Final = frozenset("of for in at on and de".split())  # noqa: SIM905
@@ -302,6 +303,9 @@ def _match(
     participle = units[at].text.endswith("ing") and not label.words[0].endswith("ing")
     if participle and at and here == at + 1 and units[at - 1].text in _BEFORE_ADJECTIVES:
         return None
+    counted = len(label.words) > 1 and label.words[1] == "of" and units[at].text == f"{label.words[0]}s"
+    if counted or (at and units[at - 1].text in _NO_LONGER):
+        return None  # "the northern parts of Norton", "the former site of the fair"
     if label.passive and not (at and units[at - 1].text in AUXILIARIES | _FORMERLY):
         return None  # "commonly called"
     agent = units[at].text.endswith(("er", "ers", "ment", "ments"))

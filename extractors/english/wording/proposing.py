@@ -18,9 +18,17 @@ from extractors.english.wording.clause import Clause, Governor, is_entry, is_glu
 from extractors.english.wording.clause_checks import is_compound
 from extractors.english.wording.governing import governors
 from extractors.english.wording.phrases import Group, Phrases, group_of
-from extractors.english.wording.subjects import Description, is_complement, outside, subject_of
+from extractors.english.wording.subjects import Description, is_complement, subject_of
 from extractors.english.wording.topics import Topics
-from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb, units_of
+from extractors.english.wording.units import (
+    AUXILIARIES,
+    PREPOSITIONS,
+    Kind,
+    Unit,
+    is_adverb,
+    outside,
+    units_of,
+)
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 from ontology.schema import Schema

@@ -17,8 +17,8 @@ __all__ = [
     "antecedent_before",
     "chained",
     "is_complement",
+    "lead_of",
     "listed_with",
-    "outside",
     "subject_of",
 ]
 
@@ -28,7 +28,10 @@ _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _NEW_CLAUSE: Final = frozenset({"while", "whereas", "but", "although", "though", "when", "where", "because"})
 _SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())  # noqa: SIM905
 _STRONG: Final = frozenset(";:•|")
-_BEFORE_NAMES: Final = frozenset("the a an nearby old new former famous number no".split())  # noqa: SIM905
+_BEFORE_NAMES: Final = frozenset(
+    """the a an nearby old new former famous number no downtown central midtown greater northern southern
+    eastern western""".split()  # noqa: SIM905
+)
 _NAMING: Final = frozenset("called named nicknamed dubbed renamed as formerly previously originally".split())  # noqa: SIM905
 """What stands before another name of a thing, which is no subject: "formerly called Ash Hall, was"."""
 _NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split())  # noqa: SIM905
@@ -91,37 +94,15 @@ def subject_of(
     adjacent = _adjacent(units, start, at)
     if adjacent is not None and is_subject(adjacent):
         place = units.index(adjacent)
-        lies = _lead(units, place) in PREPOSITIONS or _is_complement(units, place, start)
-        if not lies or (at == anchor - 1 and _may_follow(units, anchor)):
+        lies = lead_of(units, place) in PREPOSITIONS or _is_complement(units, place, start)
+        if not lies or (place == anchor - 1 and _may_follow(units, anchor)):
             return adjacent
-    if at == anchor - 1 and at >= start and units[at].kind is Kind.NAME and _lead(units, at) in _HAVING:
+    if at == anchor - 1 and at >= start and units[at].kind is Kind.NAME and lead_of(units, at) in _HAVING:
         return units[at]
     if (reduced := _reduced(units, start, at, anchor)) is not None:
         return reduced
     fronts = at < start and (start == 0 or units[start - 1].kind is Kind.MARK)
     return _nearest(units, start, at, value) or (_fronted(units, anchor, value) if fronts else None)
-
-
-def outside(units: Sequence[Unit], at: int) -> tuple[Sequence[Unit], int]:
-    """Leave out what is in brackets; return the new place of the unit at `at` as well.
-
-    Brackets around that unit stay, and end what is returned: they belong to a name before them.
-    """
-    depth = 0
-    kept: list[int] = []
-    opened: list[int] = []
-    for place, unit in enumerate(units):
-        if unit.text == "(":
-            opened.append(len(kept))
-            depth += 1
-        kept.append(place)
-        if unit.text == ")" and depth:
-            depth -= 1
-            first = opened.pop()
-            if at in kept[first:]:
-                break
-            del kept[first:]
-    return [units[place] for place in kept], kept.index(at)
 
 
 def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | None:
@@ -149,7 +130,7 @@ def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | 
 
 def is_complement(units: Sequence[Unit], at: int) -> bool:
     """Whether a name only says where, of what or by whom: "in Norton", "by the Oak Trust"."""
-    return _lead(units, at) in PREPOSITIONS | _NAMING
+    return lead_of(units, at) in PREPOSITIONS | _NAMING
 
 
 def listed_with(units: Sequence[Unit], subject: Unit) -> Sequence[Unit]:
@@ -172,7 +153,7 @@ def _between(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
         unit = units[at]
         if unit.kind is not Kind.NAME:
             continue
-        left = _lead(units, at)
+        left = lead_of(units, at)
         listed = at - 1
         while listed > anchor and units[listed].text in ("and", ",", "the"):
             listed -= 1
@@ -260,17 +241,17 @@ def _antecedent(
     nearest = units[at]
     if (whole := _of_whole(units, at)) is not None:
         return whole
-    apposed = _apposition(units, start, at - 2) if _lead(units, at) == "by" else None
+    apposed = _apposition(units, start, at - 2) if lead_of(units, at) == "by" else None
     if (noun := apposed or _noun_with_place(units, start, at)) is not None:
         return noun
     if _is_complement(units, at, start):
         return _nearest(units, start, at - 1, -1)  # "in Weston, and Ash County, Norton, that connects"
     restricts = at == relative - 1 and units[relative].text in ("that", "which")
-    if restricts and _lead(units, at) in PREPOSITIONS:
+    if restricts and lead_of(units, at) in PREPOSITIONS:
         return _nearest(units, start, at - 1, -1)  # "a hall in Norton that was completed"
     if is_subject(nearest):
         return nearest
-    if _lead(units, at) not in PREPOSITIONS or _is_object(units, at):
+    if lead_of(units, at) not in PREPOSITIONS or _is_object(units, at):
         return nearest
     return _nearest(units, start, at - 1, -1)
 
@@ -339,7 +320,7 @@ def _reduced(units: Sequence[Unit], start: int, at: int, anchor: int) -> Unit | 
     plain = at == anchor - 1 and at > start and units[at].text == ","
     if not plain or units[name].kind is not Kind.NAME or not units[anchor].text.endswith(("ed", "lt", "own")):
         return None
-    lead = _lead(units, name, start)
+    lead = lead_of(units, name, start)
     acted = lead.isalpha() and lead.endswith("s") and lead not in PREPOSITIONS | AUXILIARIES | _BEFORE_NAMES
     return units[name] if acted or lead in _NOT_PLACING - {"by"} else None
 
@@ -359,7 +340,7 @@ def _nearest(units: Sequence[Unit], start: int, at: int, value: int) -> Unit | D
         if unit.text in _PRONOUNS and not (unit.text in ("this", "these") and here < at):
             return None
         if unit.kind is Kind.NAME and here != value and not _is_complement(units, here, start):
-            lead = _lead(units, here, start)
+            lead = lead_of(units, here, start)
             verb_follows = here == at and lead in ("", ",", "and", "but", ";")
             if here < at and lead == "," and _is_last_object(units, here, start):
                 here -= 1
@@ -379,11 +360,11 @@ def _is_complement(units: Sequence[Unit], at: int, start: int) -> bool:
     """A possessor ("Hamburg's"), or a region after the place in it ("at Pier Head, Liverpool")."""
     if (at + 1 < len(units) and units[at + 1].text == "'s") or _is_second(units, at):
         return True
-    if _lead(units, at, start) in _NAMING:
+    if lead_of(units, at, start) in _NAMING:
         return True
     before = at - 2
     while before > start and units[before + 1].text == "," and units[before].kind is Kind.NAME:
-        if _lead(units, before, start) in PREPOSITIONS:
+        if lead_of(units, before, start) in PREPOSITIONS:
             return True
         before -= 3 if units[before - 1].text == "and" and units[before - 2].text == "," else 2
     return False
@@ -392,7 +373,7 @@ def _is_complement(units: Sequence[Unit], at: int, start: int) -> bool:
 def _is_second(units: Sequence[Unit], at: int) -> bool:
     """Whether a name is the second of two that something lies between: "between Elm Hall and Ash Park"."""
     paired = at > 1 and units[at - 1].text == "and" and units[at - 2].kind is Kind.NAME
-    return paired and _lead(units, at - 2) in ("between", "at", "of", "near", "on")
+    return paired and lead_of(units, at - 2) in ("between", "at", "of", "near", "on")
 
 
 def _is_last_object(units: Sequence[Unit], at: int, start: int) -> bool:
@@ -409,7 +390,7 @@ def _is_listed(units: Sequence[Unit], at: int) -> bool:
     here = at - 1
     while here >= 0 and units[here].text in ("the", "and"):
         here -= 1
-    return here >= 0 and units[here].kind is Kind.NAME and _lead(units, here) not in ("", ",")
+    return here >= 0 and units[here].kind is Kind.NAME and lead_of(units, here) not in ("", ",")
 
 
 def _description(units: Sequence[Unit], at: int, start: int, last: int = -1) -> Description | None:
@@ -467,7 +448,7 @@ def _is_aside(units: Sequence[Unit], at: int, start: int) -> bool:
     """Whether "the" opens what is said between commas about the name before: "Elm Line, the bus, opened"."""
     if at < start + 2 or units[at - 1].text != "," or units[at - 2].kind is not Kind.NAME:
         return False
-    opens = _lead(units, at - 2, start) in ("", ",")
+    opens = lead_of(units, at - 2, start) in ("", ",")
     closed = next((n for n in range(at + 1, len(units)) if units[n].text in {",", *_STRONG}), None)
     verb = any(unit.text in AUXILIARIES for unit in units[at:closed])
     return opens and closed is not None and units[closed].text == "," and not verb
@@ -490,9 +471,12 @@ def _fronted(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
     return None
 
 
-def _lead(units: Sequence[Unit], at: int, start: int = 0) -> str:
+def lead_of(units: Sequence[Unit], at: int, start: int = 0) -> str:
     """The word before a name in its clause, without its article and words that describe it."""
     here = at - 1
+    if here > start and units[here].text == "'s" and units[here - 1].kind is Kind.NAME:
+        owners = lead_of(units, here - 1, start)
+        return owners if owners in PREPOSITIONS else "'s"  # "in Hell's Kitchen"
     while here >= start and (units[here].text in _BEFORE_NAMES or units[here].text.isdigit()):
         here -= 1
     return units[here].text if here >= start else ""

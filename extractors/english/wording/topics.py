@@ -137,6 +137,8 @@ class Topics:
     def _find(self, at: int) -> str | None:
         sentence = self._text.sentences[at]
         units = [unit for unit in self._units(sentence) if unit.text not in _BULLETS]
+        if (made := self._made(units)) is not None:
+            return self._text.text[made.start : made.end]
         place = 0
         while place < len(units) and is_adverb(units[place]):
             place += 1
@@ -174,6 +176,17 @@ class Topics:
             follows[1].text in AUXILIARIES or follows[1].text.endswith("ed") or follows[1].kind is Kind.MARK
         )
         return follows[0].end if verb else units[at].end
+
+    def _made(self, units: Sequence[Unit]) -> Unit | None:
+        """What somebody made whom a pronoun stands for: "In 1934 she also built the Elm Ballroom"."""
+        at = next((n for n, unit in enumerate(units) if unit.text in ("he", "she")), len(units)) + 1
+        while at < len(units) and (is_adverb(units[at]) or units[at].text in ("has", "had")):
+            at += 1
+        past = at + 2 < len(units) and units[at].text.endswith(("ed", "built"))
+        if not past or not self._phrases.is_converse(units[at]):
+            return None
+        thing = units[at + 1 + (units[at + 1].text == "the")]
+        return thing if thing.kind is Kind.NAME else None
 
     def _has_made(self, units: Sequence[Unit]) -> bool:
         """Whether a sentence says what its first name made, in the past."""

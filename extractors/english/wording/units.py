@@ -22,6 +22,7 @@ __all__ = [
     "is_adjective",
     "is_adverb",
     "is_indefinite",
+    "outside",
     "units_of",
     "with_past_names",
 ]
@@ -133,6 +134,28 @@ def units_of(text: str, sentence: Span, names: Iterable[Span]) -> Sequence[Unit]
     return sorted(units, key=lambda unit: unit.start)
 
 
+def outside(units: Sequence[Unit], at: int) -> tuple[Sequence[Unit], int]:
+    """Leave out what is in brackets; return the new place of the unit at `at` as well.
+
+    Brackets around that unit stay, and end what is returned: they belong to a name before them.
+    """
+    depth = 0
+    kept: list[int] = []
+    opened: list[int] = []
+    for place, unit in enumerate(units):
+        if unit.text == "(":
+            opened.append(len(kept))
+            depth += 1
+        kept.append(place)
+        if unit.text == ")" and depth:
+            depth -= 1
+            first = opened.pop()
+            if at in kept[first:]:
+                break
+            del kept[first:]
+    return [units[place] for place in kept], kept.index(at)
+
+
 def with_past_names(units: Sequence[Unit]) -> Sequence[Unit]:
     """Read "was known as Stalinallee until 1961" as "was formerly known as": the name is no longer used."""
     for at, unit in enumerate(units):
@@ -166,7 +189,8 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
             continue
         opens = not text[sentence.start : match.start()].strip(" \t\r\n\"'“‘(")
         word, _, rest = match.group().partition(" ")
-        asks = word.casefold() in AUXILIARIES and _ARTICLE.match(rest) is not None
+        asks = word.casefold() in AUXILIARIES or word.endswith(("ed", "ing"))
+        asks = asks and _ARTICLE.match(rest) is not None  # "Does the", "Nicknamed the"
         if opens and rest and (asks or word.casefold() in _OPENERS):
             yield Span(match.end() - len(_ARTICLE.sub("", rest, count=1)), match.end())
         elif (part := _PART_OF.match(match.group())) is not None:

@@ -20,7 +20,8 @@ __all__ = ["WholeNames"]
 
 _LONGEST_WORD: Final = 30
 _PLACED = re.compile(
-    r"(?:Under|In|At|On|Near|From|Behind|Beside|Opposite|Along|Inside|Before|After|Since) the [a-z]"
+    r"(?:North|South|East|West)(?:east|west)? of [A-Z]|(?:Under|In|At|On|Near|From|Behind|Beside|Opposite|"
+    r"Along|Inside|Before|After|Since) the [a-z]"
 )
 _NAME_FOLLOWS = re.compile(r" [A-Z]")
 _PART = re.compile(r"[a-z]+ (?:[a-z]+ )*of ")

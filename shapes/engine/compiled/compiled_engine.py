@@ -23,7 +23,7 @@ from shapes.engine.compiled.constraint_tests import (
 from shapes.engine.compiled.literal_tests import Unsure
 from shapes.engine.compiled.node_table import NodeTable, ValuesTest, ValueTest
 from shapes.engine.compiled.query_tests import query_test
-from shapes.engine.compiled.reading import Reading
+from shapes.engine.compiled.source_reading import Reading
 from shapes.engine.components import custom_components
 from shapes.gate.affected import Pairs
 from shapes.gate.judging import Engine, Found

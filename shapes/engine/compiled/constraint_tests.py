@@ -16,7 +16,7 @@ from rdflib.namespace import SH
 
 from shapes.engine.compiled.literal_tests import Unsure, has_datatype, order
 from shapes.engine.compiled.node_table import ValuesTest, ValueTest
-from shapes.engine.compiled.reading import Reading
+from shapes.engine.compiled.source_reading import Reading
 from shapes.engine.regular_expressions import RegularExpression
 from shapes.paths import Path
 from shapes.terms import to_oxigraph

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pyoxigraph import Literal
 
 from shapes.engine.compiled.literal_tests import Unsure
-from shapes.engine.compiled.reading import Reading
+from shapes.engine.compiled.source_reading import Reading
 from shapes.paths import Path
 from sparql.model.source import Term
 from sparql.model.vocabulary import RDF

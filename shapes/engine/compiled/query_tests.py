@@ -18,8 +18,8 @@ from rdflib.plugins.sparql.parserutils import CompValue, Expr
 from shapes.engine.compiled.constraint_tests import NotCompiled
 from shapes.engine.compiled.literal_tests import Unsure
 from shapes.engine.compiled.node_table import ValuesTest
-from shapes.engine.compiled.reading import Reading
 from shapes.engine.compiled.solutions import has_solution
+from shapes.engine.compiled.source_reading import Reading
 from shapes.engine.queries import certain_from_this, parsed, query_dependencies, query_text
 from shapes.paths import HERE, Dependency, Path, walk
 from sparql.model.source import Term

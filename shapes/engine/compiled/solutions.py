@@ -16,7 +16,7 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from shapes.engine.compiled.constraint_tests import NotCompiled
 from shapes.engine.compiled.literal_tests import Unsure
-from shapes.engine.compiled.reading import Reading
+from shapes.engine.compiled.source_reading import Reading
 from shapes.engine.queries import Pattern, plain_parts
 from shapes.paths import Path, invert
 from shapes.terms import to_oxigraph

@@ -79,6 +79,10 @@ SAID = [
 ]
 SAID += [
     (
+        "In 2019 some people lived in Weston, the capital of Norton Province.",
+        ("Weston", "capital of", "Norton Province"),
+    ),
+    (
         "Elm Library replaced Ash Library, a concrete block by Ada Stone which stood on Oak Square.",
         ("Ash Library", "located on", "Oak Square"),
     ),
@@ -153,6 +157,40 @@ NOT_SAID = [
         "Across the road is St. Ada–St. Mary, built in 1873 and designed by Jo Reed.",
         ("Jo Reed", "built by", "St. Ada–St. Mary"),
     ),
+]
+
+
+NOT_SAID += [
+    (
+        "Elm Baths are old. The building is owned by Oak Council and run by Ash Leisure.",
+        ("Oak Council", "operated by", "Ash Leisure"),
+    ),
+    ("Elm Hall is now a hotel; its roof garden opened in 2024.", ("Elm Hall", "opened", "2024")),
+    (
+        "Elm Museum is old. In 2010 a fire damaged the building, and it was closed for two years.",
+        ("Elm Museum", "closed", "2010"),
+    ),
+    ("Elm Gallery (at 86th Street) is a museum.", ("Elm Gallery", "address", "86th Street")),
+    (
+        "Elm Market is old. In 1934 she also built the Ash Ballroom. It burned down in 1958.",
+        ("Elm Market", "demolished", "1958"),
+    ),
+    (
+        "Elm Green is a park. Opposite stands the Ash Factory. Ada Stone was its architect.",
+        ("Elm Green", "designed by", "Ada Stone"),
+    ),
+    (
+        "It is a lawn in Elm's Kitchen, Norton in Weston, being built as part of the Ash Project.",
+        ("Norton", "part of", "Ash Project"),
+    ),
+    ("He rented a room in Weston, Norton, owned by the Oak Trust.", ("Norton", "owned by", "Oak Trust")),
+    (
+        "The Elm Building, the Lofts at Ash Center, the Euclid and the Oak Building are old.",
+        ("Lofts", "located in", "Euclid"),
+    ),
+    ("Elm Parkway runs through the northern parts of Norton.", ("Elm Parkway", "part of", "Norton")),
+    ("Elm Street ends at the former site of the Ash Fair.", ("Elm Street", "hosts", "Ash Fair")),
+    ("North of Norton, it is known as Elm Avenue.", ("North of Norton", "nickname", "Elm Avenue")),
 ]
 
 

@@ -157,6 +157,7 @@ async def test_an_item_of_an_earlier_version_has_the_message_that_it_was_stored_
     stored: list[Quad] = list(shop.store.match_quads(None, UKG.translation, None, REVIEW))
     assert len(stored) == 3
     assert all(isinstance(quad.subject, NamedNode) for quad in stored)
+    stored += shop.store.match_quads(None, UKG.messages, None, REVIEW)
     shop.store.commit([], stored)
     listed = await speaking("de").get("/review")
     assert messages(listed.json()["items"]) == {ENGLISH}

@@ -9,9 +9,9 @@ import rdflib
 from rdflib.namespace import RDF, SH
 from rdflib.term import Node
 
-from shapes.derivation.errors import RuleUnsupported
 from shapes.derivation.heads import Head, construct_head, triple_head
 from shapes.derivation.node_expressions import Conforms
+from shapes.derivation.rule_errors import RuleUnsupported
 from shapes.errors import ShapeMalformed
 from shapes.model import TargetedShape, classes_of, is_deactivated, shape_dependencies, targeted
 from shapes.paths import HERE, REMOVED, Dependency
