@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -48,8 +49,13 @@ def modules() -> dict[str, Path]:
     }
 
 
-def imported_names(path: Path) -> Iterator[str]:
+@cache
+def imported_names(path: Path) -> tuple[str, ...]:
     """What a file imports: at its top, for types only, or inside functions."""
+    return tuple(_names_in(path))
+
+
+def _names_in(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         match node:
             case ast.Import(names=names):
@@ -62,6 +68,7 @@ def imported_names(path: Path) -> Iterator[str]:
                 raise AssertionError(f"{path} has a relative import")
 
 
+@cache
 def module_graph() -> dict[str, set[str]]:
     """The modules that each module imports."""
     known = modules()
