@@ -65,6 +65,8 @@ class ReviewScreen extends Screen {
   private reason = "";
   private queueOpen = false;
   private settling?: ReturnType<typeof setTimeout>;
+  /** Counts the lists asked for. What belongs to an earlier one and arrives late is dropped. */
+  private asked = 0;
   private pressed = (event: KeyboardEvent): void => this.key(event);
 
   override connectedCallback(): void {
@@ -100,6 +102,7 @@ class ReviewScreen extends Screen {
   }
 
   private async load(more = false): Promise<void> {
+    const asked = more ? this.asked : ++this.asked;
     const offset = more ? this.items.length : 0;
     const wanted = this.filter();
     wanted.set("offset", String(offset));
@@ -110,7 +113,7 @@ class ReviewScreen extends Screen {
       page.items.forEach(remember);
       return page;
     });
-    if (!found) return;
+    if (!found || asked !== this.asked) return;
     this.total = found.total;
     this.items = more ? [...this.items, ...found.items] : found.items;
     this.requestUpdate();
@@ -125,10 +128,11 @@ class ReviewScreen extends Screen {
       this.requestUpdate();
       return;
     }
+    const asked = this.asked;
     const listed = this.items.find((item) => item.id === id);
     if (listed) await this.show(listed);
     const item = (await this.run("Reading the item…", () => ask(`review/${encodeURIComponent(id)}`))) as Item | undefined;
-    if (!item || (listed && this.current !== listed)) return;
+    if (!item || asked !== this.asked || (listed && this.current !== listed)) return;
     remember(item);
     await this.show(item);
     clearTimeout(this.settling);
@@ -339,6 +343,7 @@ class ReviewScreen extends Screen {
     if (value && !(name === "status" && value === "open")) filter.set(name, value);
     else filter.delete(name);
     this.items = [];
+    this.asked++;
     location.hash = `#/${address("review", Object.fromEntries(filter))}`;
   }
 
