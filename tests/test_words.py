@@ -94,7 +94,8 @@ PATTERNS = {
 def texts() -> Iterator[Path]:
     """Code, tests, benchmarks and written pages."""
     for folder in (*MAY_IMPORT, "tests", "benchmarks", "clients"):
-        yield from (ROOT / folder).rglob("*.py")
+        # `make clients` installs packages below its folder.
+        yield from (path for path in (ROOT / folder).rglob("*.py") if ".venv" not in path.parts)
     for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks/README.md"):
         if page.name != "CHANGELOG.md":
             yield page

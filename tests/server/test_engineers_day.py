@@ -67,7 +67,7 @@ def test_a_day_of_an_ontology_engineer(tmp_path: Path) -> None:
         assert {"Place", "Park", "Road"} <= {one.name for one in opened.classes()}
 
         # A class and a shape are drafted; the first draft has a slip that the check finds.
-        (draft[0] / "city.ttl").write_text(CITY + SQUARE.replace(":Place", ":Palce"))
+        (draft[0] / "city.ttl").write_text(CITY + SQUARE.replace(":Place", ":Placce"))
         (draft[1] / "rules.ttl").write_text(RULES + SHORT)
         drafted = ["--ontology", str(draft[0]), "--shapes", str(draft[1])]
         checked = urbankg("check", *drafted, "--fail-on", "warn")
