@@ -95,7 +95,7 @@ def _opens_clause(clause: Clause, at: int, found: Governor) -> bool:
     if at > found.first:
         return all(unit.kind is Kind.MARK or unit.text in PREPOSITIONS for unit in units[: found.first])
     before = units[at - 1].text if at else ""
-    lead = lead_of(units, at)
+    lead = lead_of(units, _first_of_list(units, at))
     if before == "'s":
         return units[at - 2].kind is Kind.NAME or at == 2
     if not may_act(units, at):
@@ -106,6 +106,15 @@ def _opens_clause(clause: Clause, at: int, found: Governor) -> bool:
         or _is_apposed(clause, at, found.first, placed=lead in PREPOSITIONS)
         or _is_modified(units, at)
     )
+
+
+def _first_of_list(units: Sequence[Unit], at: int) -> int:
+    """The name that a list begins with: "Work at Elm Street and Ash Road began"."""
+    here = at - 1
+    while here > 0 and units[here].text in _ARTICLES:
+        here -= 1
+    joined = here > 0 and units[here].text == "and" and units[here - 1].kind is Kind.NAME
+    return _first_of_list(units, here - 1) if joined else at
 
 
 def _is_apposed(clause: Clause, at: int, first: int, *, placed: bool) -> bool:
@@ -131,5 +140,4 @@ def _is_modified(units: Sequence[Unit], at: int) -> bool:
             return False
         here -= 1
     opens = here < 0 or units[here].kind is Kind.MARK
-    last = units[at - 1].text
-    return opens and not last.endswith(("s", "ed"))
+    return opens and not lead_of(units, at).endswith(("s", "ed"))

@@ -23,6 +23,8 @@ from ontology.terms import OntologyProperty, PropertyKind
 
 __all__ = ["paired"]
 
+_OWNING = ("'s ", "’s ")
+
 
 def paired(wording: Wording) -> Iterator[Proposed]:
     """What the second look confirms of one subject only, and that one can be what the words are said of."""
@@ -51,7 +53,8 @@ def _pairs(wording: Wording) -> Iterator[tuple[str, OntologyProperty, Span, Span
         longest = [one for one in inside if not any(_is_within(one, other) for other in inside)]
         longest = [one for one in longest if not is_dated_name(text.text[one.start : one.end])]
         about = wording.topics.before(sentence)
-        named = [text.text[one.start : one.end] for one in longest]
+        free = [one for one in longest if not text.text.startswith(_OWNING, one.end)]
+        named = [text.text[one.start : one.end] for one in free]
         subjects = list(dict.fromkeys([*named, *([about] if about else [])]))
         for group in Group:
             values = longest if group is Group.NAMES else list(values_of(text.text, sentence, group))
