@@ -41,6 +41,7 @@ _BEFORE_PAIRS: Final = frozenset("from to between with after for by".split())  #
 _JOINING: Final = frozenset("connect link join unit".split())  # noqa: SIM905
 _NOUN_ENDS: Final = PREPOSITIONS | AUXILIARIES | _NOT_NOUNS
 _PARTICLES_OF_PLACE: Final = frozenset("in within inside at on".split())  # noqa: SIM905
+_PLACED: Final = frozenset("located situated set standing lying built found based".split())  # noqa: SIM905
 _PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
 
 
@@ -270,4 +271,12 @@ def _is_apposed(units: Sequence[Unit], at: int, anchor: int) -> bool:
 def _is_region_behind(units: Sequence[Unit], at: int) -> bool:
     """Whether a name is the region of a place before it: "in Weston, Norton"."""
     place = at - 2
-    return place > 0 and units[at - 1].text == "," and lead_of(units, place) in _PARTICLES_OF_PLACE
+    placed = place > 0 and units[at - 1].text == "," and lead_of(units, place) in _PARTICLES_OF_PLACE
+    return placed and not _is_fronted(units, place, at)
+
+
+def _is_fronted(units: Sequence[Unit], place: int, at: int) -> bool:
+    """Whether only a place opens the sentence, before its subject: "Located in Norton, Elm Hall was"."""
+    opening = [one.text for one in units[:place] if one.text not in ("the", "now", "today")]
+    opens = len(opening) == 1 or (len(opening) == 2 and opening[0] in _PLACED)
+    return opens and at + 1 < len(units) and units[at + 1].text in AUXILIARIES

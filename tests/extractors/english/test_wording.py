@@ -32,6 +32,8 @@ SAID = [
     ("Ash Bridge crosses the Wye; its main span is 457 metres long.", ("Ash Bridge", "length", "457 metres")),
     ("Elm Tower has a height of about 90 metres.", ("Elm Tower", "height", "90 metres")),
     ("Elm Hall, a Gothic church in Norton, is old.", ("Elm Hall", "located in", "Norton")),
+    ("Located in Norton, Elm Hall was designed by Ada Stone.", ("Elm Hall", "designed by", "Ada Stone")),
+    ("In Norton, Elm Hall is a museum named after Ada Stone.", ("Elm Hall", "named after", "Ada Stone")),
     ("Elm Hall: Architect Ada Stone. Closed on Mondays.", ("Elm Hall", "designed by", "Ada Stone")),
     (
         "The Ash Bridge (680 m; also called Nye Bridge) connects Ost with Wye.",
@@ -67,6 +69,8 @@ NOT_SAID = [
         "Elm Hall lies in Norton. Unlike its namesake in Weston, it has no garden.",
         ("Elm Hall", "located in", "Weston"),
     ),
+    ("A room in Weston, Norton is owned by Oak Trust.", ("Norton", "owned by", "Oak Trust")),
+    ("A room in Weston, Norton, owned by Oak Trust, is old.", ("Norton", "owned by", "Oak Trust")),
     ("Elm Hall stands on West 54th Street.", ("Elm Hall", "located on", "54th Street")),
     ("Elm Hall was designed by Reed and Stem.", ("Elm Hall", "designed by", "Reed")),
     (
