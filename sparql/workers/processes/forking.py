@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from sparql.model.errors import ReaderLost
@@ -59,7 +59,8 @@ class ForkedProcess:
 class Forking:
     """Processes that one starter forks, which begins with the first of them."""
 
-    def __init__(self, idle_s: float = _IDLE_S) -> None:
+    def __init__(self, *, idle_s: float = _IDLE_S, environment: Mapping[str, str] = _ENVIRONMENT) -> None:
+        self._environment = environment
         self._idle_s = idle_s
         self._lock = threading.Lock()
         self._starter: tuple[subprocess.Popen[bytes], socket.socket] | None = None
@@ -101,7 +102,7 @@ class Forking:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                env={**_ENVIRONMENT, **os.environ},
+                env={**self._environment, **os.environ},
             )
         self._starter = (process, ours)
 
