@@ -253,6 +253,22 @@ async def test_ends_in_the_wrong_order_are_exchanged(schema: Schema) -> None:
     assert labels[designed.object] == "Ada Stone"  # type: ignore[index]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["In Norton, Elm Church is a landmark.", "Located in Norton, Elm Church was designed by Ada Stone."],
+)
+async def test_a_place_that_opens_a_sentence_lies_not_in_what_follows(schema: Schema, text: str) -> None:
+    found = await pipeline(schema, ScriptedModel(reply([("Norton", "located in", "Elm Church")]))).extract(
+        text
+    )
+    labels = {entity.iri: entity.label for entity in found.entities}
+    assert [
+        (labels[one.subject], one.predicate, labels[one.object])  # type: ignore[index]
+        for one in found.candidates
+        if one.object in labels
+    ] == [("Norton", urban("contains"), "Elm Church")]
+
+
 async def test_a_text_in_another_language_is_not_looked_at(schema: Schema) -> None:
     text = "La tour Elm a été conçue par Ada Stone et se trouve dans la ville de Norton depuis longtemps."
     found = await pipeline(
