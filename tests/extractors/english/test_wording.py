@@ -27,6 +27,12 @@ SAID = [
     ("Elm Lane was known as Salt Lane until 1961.", ("Elm Lane", "former name", "Salt Lane")),
     ("Elm Hall was established in 1754 as Salt House.", ("Elm Hall", "former name", "Salt House")),
     ("Elm Hall opened to the public on 3 May 1901.", ("Elm Hall", "opened", "3 May 1901")),
+    ("Construction of Elm Hall started in 1850.", ("Elm Hall", "construction started", "1850")),
+    (
+        "The construction of the Elm Hall began on 3 May 1901.",
+        ("Elm Hall", "construction started", "3 May 1901"),
+    ),
+    ("Construction on Elm Hall began in 1850.", ("Elm Hall", "construction started", "1850")),
     ("In 1901, Elm Hall opened in Norton.", ("Elm Hall", "opened", "1901")),
     ("Elm Hall rises 63 metres above Norton.", ("Elm Hall", "height", "63 metres")),
     ("Ash Bridge crosses the Wye; its main span is 457 metres long.", ("Ash Bridge", "length", "457 metres")),
@@ -71,6 +77,8 @@ NOT_SAID = [
     ),
     ("A room in Weston, Norton is owned by Oak Trust.", ("Norton", "owned by", "Oak Trust")),
     ("A room in Weston, Norton, owned by Oak Trust, is old.", ("Norton", "owned by", "Oak Trust")),
+    ("Construction of Elm Hall was completed in 1850.", ("Elm Hall", "construction started", "1850")),
+    ("Construction of Elm Hall began in 1850 in Norton.", ("Norton", "construction started", "1850")),
     ("Elm Hall stands on West 54th Street.", ("Elm Hall", "located on", "54th Street")),
     ("Elm Hall was designed by Reed and Stem.", ("Elm Hall", "designed by", "Reed")),
     (
