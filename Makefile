@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-page test-remote test-documents search check ui ui-check wheel extras image docs bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed pictures jobs crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance vocabularies compliance clients clean
+.PHONY: setup demo serve test test-slow test-page test-remote test-documents search check ui ui-check wheel extras image docs bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed pictures jobs large-build crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance vocabularies compliance clients clean
 
 setup: $(VENV)/.installed
 
@@ -155,6 +155,12 @@ page-speed: setup
 SITE ?= http://127.0.0.1:$(PORT)
 pictures: setup
 	$(BIN)/python -m benchmarks.pictures --site $(SITE)
+
+# Ten thousand documents as a job with recorded replies, or DOCUMENTS of one sentence by the embedded model (EMBEDDED=1):
+# pace, memory, cost, and how much of the graph is true.
+DOCUMENTS ?= $(if $(EMBEDDED),500,10000)
+large-build: setup
+	$(BIN)/python -m benchmarks.large_build --documents $(DOCUMENTS) $(if $(EMBEDDED),--model embedded)
 
 # A job of a thousand documents, undisturbed and killed twice.
 jobs: setup

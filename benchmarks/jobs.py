@@ -44,7 +44,7 @@ _EXTRACTED = "https://w3id.org/urbankg/graph/extracted"
 
 
 class Server:
-    """`urbankg serve` as a process on a folder."""
+    """`urbankg serve` as a process on a folder; with `model_url` None it has the embedded model."""
 
     def __init__(self, data: Path, model_url: str | None) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("URBANKG_")}
@@ -170,21 +170,22 @@ def result_of(server: Server) -> Result:
 
 
 @contextmanager
-def recorded_model(delay_s: float, at_once: int) -> Iterator[str]:
-    """The recorded model as a process of its own; its address."""
+def recorded_model(delay_s: float, at_once: int, replies: Path | None = None) -> Iterator[str]:
+    """The recorded model as a process of its own, with these replies or those of the frames; its address."""
     command = [sys.executable, "-m", "tests.support.recorded.server", "--delay", str(delay_s)]
     process = subprocess.Popen(
-        [*command, "--at-once", str(at_once)],
+        [*command, "--at-once", str(at_once), *(["--replies", str(replies)] if replies else [])],
         stdout=subprocess.PIPE,
         text=True,
         cwd=Path(__file__).parent.parent,
     )
     assert process.stdout is not None
-    try:
-        yield json.loads(process.stdout.readline())["url"]
-    finally:
-        process.terminate()
-        process.wait()
+    with process.stdout as printed:
+        try:
+            yield json.loads(printed.readline())["url"]
+        finally:
+            process.terminate()
+            process.wait()
 
 
 def undisturbed(folder: Path, model_url: str | None, documents: Sequence[str]) -> tuple[Result, Memory]:

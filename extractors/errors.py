@@ -1,7 +1,8 @@
 """Every error of `extractors`, in one tree.
 
 ExtractionError
-├── OpenModeUnsupported       the model cannot name relations in its own words
+├── MethodUnsupported         the model cannot follow the method
+│   └── OpenModeUnsupported   the model cannot name relations in its own words
 ├── GazetteerError            a file of places cannot be used
 ├── CalibrationError          scores and judgments, or a calibration file, cannot be used
 ├── SourceError               a file of source records, or its mapping, that cannot be used
@@ -37,7 +38,11 @@ class ExtractionError(Exception):
     """Something kept text from becoming candidates; the message says what to do about it."""
 
 
-class OpenModeUnsupported(ExtractionError):
+class MethodUnsupported(ExtractionError):
+    """The model is known not to follow a method; the message says why, and which model could."""
+
+
+class OpenModeUnsupported(MethodUnsupported):
     """The embedded model was trained to answer for the relations of an ontology, and names none by itself."""
 
 

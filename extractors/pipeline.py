@@ -106,15 +106,7 @@ class Pipeline:
         started = self._clock()
         schema = self.schema
         chosen = method or self._default(schema)
-        chosen.check(self.model.prompt_profile)
-        reader = await asyncio.to_thread(self._reader, chosen)
-        shown = await asyncio.to_thread(self._chunks, text, reader)
-        readings = await self._read_all(reader, shown, schema, progress or _unwatched)
-        failures = [reading.failure for reading in readings if reading.failure is not None]
-        if failures and len(failures) == len(readings):
-            raise failures[-1]
-        spans = [Span(chunk.start, chunk.end) for chunk, _ in shown]
-        placed = list(zip(spans, readings, strict=True))
+        reader, placed = await self._read(text, chosen, schema, progress or _unwatched)
         said = [StatedTriple(triple, span) for span, reading in placed for triple in reading.triples]
         candidates, entities = await asyncio.to_thread(self._state, text, schema, said, chosen)
         if progress is not None:
@@ -131,6 +123,25 @@ class Pipeline:
             method=chosen.name,
             seconds=self._clock() - started,
         )
+
+    async def ask(self, text: str, method: Method | None = None) -> None:
+        """Ask the model everything about a text, where it keeps its answers for `extract`; raises as that."""
+        schema = self.schema
+        await self._read(text, method or self._default(schema), schema, _unwatched)
+
+    async def _read(
+        self, text: str, method: Method, schema: Schema, progress: Progress
+    ) -> tuple[Reader, list[tuple[Span, Reading]]]:
+        """What the model says of each chunk of a text."""
+        method.check(self.model.prompt_profile)
+        reader = await asyncio.to_thread(self._reader, method)
+        shown = await asyncio.to_thread(self._chunks, text, reader)
+        readings = await self._read_all(reader, shown, schema, progress)
+        failures = [reading.failure for reading in readings if reading.failure is not None]
+        if failures and len(failures) == len(readings):
+            raise failures[-1]
+        spans = [Span(chunk.start, chunk.end) for chunk, _ in shown]
+        return reader, list(zip(spans, readings, strict=True))
 
     def _default(self, schema: Schema) -> Method:
         """The method of the settings, or the open one where there is nothing to ask for."""

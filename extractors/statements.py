@@ -33,6 +33,7 @@ from extractors.checks.calibration import CONFIRMED, Calibration
 from extractors.checks.competing_claims import Claim, overruled
 from extractors.checks.implied_kinds import Implied, Link, implied_kinds, misfits
 from extractors.checks.plausibility_checks import PlausibilityChecks
+from extractors.english.articles import with_article
 from extractors.english.people import may_be_person
 from extractors.english.stated_units import unit_of_property
 from extractors.english.unreadable import Unreadable
@@ -228,7 +229,8 @@ class StatementBuilder:
     def _implied_kind(self, name: Name, mention: Span, implied: Implied) -> Candidate:
         kind, relation = self._checks.class_labels([implied.kind]), implied.link.property.label
         message = (
-            f'That {name.label} is a {kind} follows from "{relation}" only: say what kind of {kind} it is.'
+            f'That {name.label} is {with_article(kind)} follows from "{relation}" only: say what kind of '
+            f"{kind} it is."
         )
         return Candidate(
             name.iri,

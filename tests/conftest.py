@@ -7,6 +7,8 @@ from pathlib import Path
 
 from hypothesis import settings
 
+from tests.support.prepared_gdal import fork_gdal
+from tests.support.prepared_readers import fork_readers
 from tests.support.running_server import RunningServer
 
 # The everyday run tries the same cases each time, so that its verdict is about the change at hand;
@@ -25,6 +27,8 @@ os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "data")
 
 RunningServer.prepared = True
+fork_readers()
+fork_gdal()
 
 # Next to nothing that imports and collection make is garbage: not searched until all is there.
 gc.disable()

@@ -17,6 +17,7 @@ from extractors.candidates import (
     WRONG_CLASS,
     Problem,
 )
+from extractors.english.articles import with_article
 from extractors.grounding.entities import Name, name_key
 from extractors.grounding.interpretation import Interpretation
 from extractors.grounding.linking import Fit, Linker
@@ -41,7 +42,10 @@ class PlausibilityChecks:
         """Report a known entity of an impossible class; the gate checks the classes of new ones."""
         if not name.new and name.classes and self.linker.fit(name.classes, expected) is Fit.DISJOINT:
             have, want = (self.class_labels(classes) for classes in (name.classes, expected))
-            message = f'"{words}" is a {have}, and "{term.label}" asks for a {want} in its place.'
+            message = (
+                f'"{words}" is {with_article(have)}, and "{term.label}" asks for {with_article(want)} in its '
+                "place."
+            )
             yield Problem(WRONG_CLASS, message, term.iri, name.iri)
 
     def class_labels(self, classes: Iterable[NamedNode]) -> str:
@@ -90,7 +94,8 @@ class PlausibilityChecks:
         if not any(c in above or kind.iri in self.schema.superclasses(c) for c in name.classes):
             known = self.class_labels(name.classes)
             message = (
-                f'"{words}" is known as a {known}; that it is also a {kind.label} is for a person to say.'
+                f'"{words}" is known as {with_article(known)}; that it is also {with_article(kind.label)} is '
+                "for a person to say."
             )
             yield Problem(WRONG_CLASS, message, RDF_TYPE, kind.iri)
 

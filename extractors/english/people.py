@@ -44,6 +44,8 @@ _PARTICLES: Final = frozenset("de da do dos del della di du van von der den la l
 _ENDINGS: Final = frozenset(
     """company co corporation corp incorporated inc limited ltd llc llp plc gmbh ag sa s.a spa s.p.a oyj ab as
     nv bv kg partners associates brothers bros sons partnership consortium group holdings authority agency
+    properties industries enterprises construction contractors constructors builders developers realty
+    ventures investments securities airlines airways architects engineers consultants
     association society foundation trust committee commission council board department ministry institute
     conservancy federation union league club""".split()  # noqa: SIM905
 )

@@ -20,16 +20,18 @@ _REMEMBERED: Final = (100, 4000)
 """Up to this length, of so many names the words are kept: a new one is compared with the same ones again."""
 
 
-def same_words(a: str, b: str) -> bool:
-    """Whether two names have the same words, up to order, spelling, plural and abbreviation.
+def same_words(a: str, b: str, *, misspelled: bool = False) -> bool:
+    """Whether two names have the same words, up to order, plural, abbreviation and ways to spell a word.
 
-    "Museum of Clocks" and "Clock Museum", "St. Mark's Church" and "Saint Mark's Church".
+    "Museum of Clocks" and "Clock Museum", "St. Mark's Church" and "Saint Mark's Church", "Theatre" and
+    "Theater". With `misspelled` a word may also be another one with a slip in it, as "Harlen" is of "Harlem";
+    but so is Kensington of Kennington, and Brookline of Brooklyn.
     """
     ours, theirs = _words(a), [*_words(b)]
     if not ours or len(ours) != len(theirs):
         return False
     for word in ours:
-        match = next((other for other in theirs if _alike(word, other)), None)
+        match = next((other for other in theirs if _alike(word, other, misspelled)), None)
         if match is None:
             return False
         theirs.remove(match)
@@ -52,8 +54,8 @@ def _words(name: str) -> tuple[str, ...]:
     return tuple(word for word in normalize(name).split() if word not in _SMALL)
 
 
-def _alike(a: str, b: str) -> bool:
-    if nearly_equal(a, b):
+def _alike(a: str, b: str, misspelled: bool) -> bool:
+    if a == b or _spelled_otherwise(a, b) or (misspelled and nearly_equal(a, b)):
         return True
     short, long = sorted((a, b), key=len)
     if len(short) < 2 or any(c.isdigit() for c in a + b):
@@ -62,3 +64,17 @@ def _alike(a: str, b: str) -> bool:
         return True
     begins = len(short) <= 4 and long.startswith(short)
     return begins or (len(short) == 2 and long[0] == short[0] and long[-1] == short[-1])
+
+
+def _spelled_otherwise(a: str, b: str) -> bool:
+    """Whether two words differ in a doubled letter, two letters changed about, or "or" for "our" alone."""
+    short, long = sorted((a, b), key=len)
+    if len(short) < 4 or any(c.isdigit() for c in a + b):
+        return False
+    place = next((n for n, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short))
+    if len(short) == len(long):
+        swapped = long[:place] + long[place : place + 2][::-1] + long[place + 2 :]
+        return short == swapped
+    doubled = place > 0 and long[place] == long[place - 1]
+    british = long[place - 1 : place + 2] == "our"
+    return (doubled or british) and short == long[:place] + long[place + 1 :]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
-from extractors.errors import ExtractionError, OpenModeUnsupported
+from extractors.errors import ExtractionError, MethodUnsupported, OpenModeUnsupported
 from extractors.models.chat import PromptProfile
 from extractors.prompting.method_names import MethodName
 
@@ -64,6 +64,7 @@ class Method:
     completed. `samples`: readings of each window, of which what most agree on is kept. `held`: nothing enters
     the graph; every statement waits for review, and every word that the ontology lacks is a proposal.
     `own_way`: each kind of model gets the prompt that suits it best; `form` is for the embedded model.
+    `tried`: asked even of a model that is known not to follow it, to measure what comes of it.
     """
 
     name: str
@@ -80,9 +81,23 @@ class Method:
     held: bool = False
     own_way: bool = False
     form: FormParts = FormParts()
+    tried: bool = False
 
     def check(self, profile: PromptProfile) -> None:
-        """Raise `OpenModeUnsupported` if the model cannot name relations in its own words."""
+        """Raise `MethodUnsupported` if models of this kind are known not to follow the method."""
+        if self.tried:
+            return
+        if (self.views or self.refinement) and profile == "compact":
+            raise MethodUnsupported(
+                f"The method {self.name} is a dialog of many turns. A small model that was trained to fill "
+                "in forms does not follow it: it takes minutes a text and says next to nothing that is "
+                "right. Take fast, or set model_url to a larger model."
+            )
+        if profile == "full" and self.own_way and (self.form != FormParts() or not self.kinds):
+            raise MethodUnsupported(
+                f"The method {self.name} changes a part of the form that the embedded model fills in; other "
+                "models get no form. Take fast, or leave model_url out."
+            )
         if self.held and profile == "compact":
             raise OpenModeUnsupported(
                 "The embedded model answers for the relations of an ontology and names none by itself: set "

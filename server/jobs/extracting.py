@@ -75,9 +75,9 @@ class LocalExtractor:
         return await self._answers.at_once()
 
     async def extract(self, work: Work) -> None:
-        """Ask; the result is not used yet, since names are linked when the document is committed."""
+        """Ask only; names are linked when the document is committed."""
         model = await self._answers.model_for(work)
-        await self._pipeline().over(model).extract(work.text, requested_method(work.method))
+        await self._pipeline().over(model).ask(work.text, requested_method(work.method))
 
     def close(self) -> None:
         """Does nothing: the server owns the model."""

@@ -147,7 +147,7 @@ def judge(
 
 def methods(
     context: typer.Context,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the reports and every answer.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the run, for methods.md and every answer.")],
     pairs: Annotated[
         list[Path] | None, typer.Option(help="Pairs of places, for the table of completion.")
     ] = None,
@@ -158,6 +158,9 @@ def methods(
     table: Annotated[
         list[str] | None, typer.Option(help="Of those only this one: k4, u11 or form; may be given again.")
     ] = None,
+    try_all: Annotated[
+        bool, typer.Option("--try-all", help="Also run methods that such a model is known not to follow.")
+    ] = False,
     limit: Limit = None,
     seed: Seed = 0,
     price_in: PriceIn = None,
@@ -165,7 +168,10 @@ def methods(
     config: Config = None,
     model_url: ModelUrl = None,
 ) -> None:
-    """Compare groups of prompts, modes and ablations on one model, and parts of a form if it knows forms."""
+    """Compare groups of prompts, modes and ablations on one model, and parts of a form if it knows forms.
+
+    The folder gets methods.md with all tables; the same command goes on where it ended.
+    """
     from server.intake.language_model import prices_of
     from server.research.methods import measure_methods
 
@@ -173,7 +179,7 @@ def methods(
     asyncio.run(
         measure_methods(
             settings, out, pairs=pairs or [], gold=gold, texts=texts,
-            limit=limit, seed=seed, prices=prices_of(settings), only=table or (),
+            limit=limit, seed=seed, prices=prices_of(settings), only=table or (), try_all=try_all,
         )
     )  # fmt: skip
 

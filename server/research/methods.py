@@ -6,24 +6,28 @@ for both of its tasks. The forms of the embedded model have parts of their own t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from extractors.errors import EvaluationError
+from extractors.errors import EvaluationError, MethodUnsupported
 from extractors.models.accounting import Prices
 from extractors.models.chat import ChatModel
-from extractors.research.evaluation.completion.modes import ABLATIONS, MODES
+from extractors.research.evaluation.completion.modes import ABLATIONS, MODES, refusal_of_mode
 from extractors.research.evaluation.expenses import expenses_json
-from extractors.research.evaluation.rte import GoldText, measure, read_gold, result_json
+from extractors.research.evaluation.kept_results import KeptResults
+from extractors.research.evaluation.rte import GoldText, measure, read_gold
 from extractors.research.evaluation.scores import Scores, score
+from extractors.research.evaluation.text2kgbench.folder import RunFolder
 from extractors.research.evaluation.urban import GOLD
 from extractors.research.methods import any_method_named
+from server.cli.output import stderr
+from server.intake.language_model import deferred_model
 from server.research.completion import measure_completion, print_completion
 from server.research.evaluating import empty_graph, gated
-from server.research.report import model_identity, progress_of, write_json
+from server.research.methods_report import MethodsReport, Refused
+from server.research.report import digest_of, model_identity, progress_of, write_json
 from server.research.urban import drawn, print_urban
 from server.runtime.context import Services
 from server.runtime.settings import Settings
@@ -73,46 +77,105 @@ async def measure_methods(
     seed: int,
     prices: Prices,
     only: Collection[str] = (),
+    try_all: bool = False,
     model: ChatModel | None = None,
 ) -> None:
     """Run every row on the same texts and pairs, print the tables one by one, and write everything down.
 
-    Tools are for completion: extraction is the same without them, and no method is run twice. `only` names
-    tables of extraction; by default all that the model supports. Raises EvaluationError for an unknown name.
+    Every answer is in the folder as soon as it is there, and a run that ended goes on where it was. A method
+    that the model is known not to follow is refused in its row, unless `try_all`. Tools are for completion:
+    extraction is the same without them, and no method is run twice. `only` names tables of extraction; by
+    default all for such a model. Raises EvaluationError for an unknown name, and for a folder of another run.
     """
     if unknown := set(only) - set(TABLES):
         raise EvaluationError(f"There is no table {min(unknown)!r}. Take one of {', '.join(TABLES)}.")
-    out.mkdir(parents=True, exist_ok=True)
+    read = read_gold(gold or GOLD) if texts else []
+    chosen = drawn(read, limit, seed)
+    identity = model_identity(settings) if model is None else model.name
+    RunFolder(out, _identity(identity, settings, gold or GOLD))
+    parts = [f"{len(chosen)} of {len(read)} texts drawn uniformly" if texts else ""]
+    parts += [f"at most {limit or 'all'} pairs of {', '.join(one.name for one in pairs)}"] if pairs else []
+    report = MethodsReport(identity, ", ".join(part for part in parts if part), prices)
     if texts:
-        measured: dict[str, Scores] = {}
-        reported: dict[str, Any] = {}
         async with empty_graph(settings, model) as services:
-            chosen = drawn(read_gold(gold or GOLD), limit, seed)
-            run = _Run(services, chosen, out, seed, measured)
+            run = _Run(services, chosen, out, seed, try_all, {})
+            # The parts of a form are not the methods of a model that gets none.
             can = TABLES if services.model.prompt_profile == "compact" else [*TABLES][:-1]
             for table in (name for name in TABLES if name in (only or can)):
-                title, methods = TABLES[table]
-                rows = {name: await run.scores(method) for name, method in methods.items()}
-                print_urban(list(rows.items()), prices, title=title)
-                reported[title] = {
-                    name: {
-                        "method": methods[name],
-                        **one.json(),
-                        **expenses_json(one.cost, one.texts, prices),
-                    }
-                    for name, one in rows.items()
-                }
-                # Printed at once: a table may take long.
-                write_json(
-                    out / "extraction.json",
-                    {"seed": seed, "model": model_identity(settings), "tables": reported},
-                )
+                await _extraction(run, table, report, identity)
     if pairs:
-        modes = [*MODES, *ABLATIONS]
-        scores = await measure_completion(
-            settings, pairs, modes, out / "completion", limit=limit, seed=seed, prices=prices, model=model
-        )
-        print_completion(scores, prices)
+        await _completion(settings, pairs, out, report, limit=limit, seed=seed, try_all=try_all, model=model)
+
+
+async def _extraction(run: _Run, table: str, report: MethodsReport, identity: str) -> None:
+    """One table of extraction, printed and written at once, since a table may take long."""
+    title, methods = TABLES[table]
+    rows = {name: await run.row(method) for name, method in methods.items()}
+    for name, one in rows.items():
+        if isinstance(one, Refused):
+            stderr.print(f"{name} ({methods[name]}) is refused: {one.reason}", markup=False)
+    print_urban([(n, one) for n, one in rows.items() if isinstance(one, Scores)], report.prices, title=title)
+    report.extraction[title] = {name: (methods[name], one) for name, one in rows.items()}
+    tables = {
+        title: {name: _json(method, one, report.prices) for name, (method, one) in rows.items()}
+        for title, rows in report.extraction.items()
+    }
+    write_json(run.out / "extraction.json", {"seed": run.seed, "model": identity, "tables": tables})
+    _write(report, run.out)
+
+
+async def _completion(
+    settings: Settings,
+    pairs: Sequence[Path],
+    out: Path,
+    report: MethodsReport,
+    *,
+    limit: int | None,
+    seed: int,
+    try_all: bool,
+    model: ChatModel | None,
+) -> None:
+    """The table of completion."""
+    modes = [*MODES, *ABLATIONS]
+    profile = (model or deferred_model(settings)).prompt_profile
+    reasons = {} if try_all else {name: refusal_of_mode(name, profile) for name in modes}
+    refused = {name: Refused(reason) for name, reason in reasons.items() if reason is not None}
+    scores = await measure_completion(
+        settings, pairs, [name for name in modes if name not in refused], out / "completion",
+        limit=limit, seed=seed, prices=report.prices, model=model,
+    )  # fmt: skip
+    print_completion(scores, report.prices)
+    for name, one in refused.items():
+        stderr.print(f"{name} is refused: {one.reason}", markup=False)
+    measured = {one.name: one for one in scores}
+    baselines = [(name, one) for name, one in measured.items() if name not in modes]
+    report.completion = [*baselines, *((name, refused.get(name) or measured[name]) for name in modes)]
+    _write(report, out)
+
+
+def _write(report: MethodsReport, out: Path) -> None:
+    (out / "methods.md").write_text(report.markdown(), encoding="utf-8")
+
+
+def _json(method: str, row: Scores | Refused, prices: Prices) -> dict[str, Any]:
+    if isinstance(row, Refused):
+        return {"method": method, "refused": row.reason}
+    return {"method": method, **row.json(), **expenses_json(row.cost, row.texts, prices)}
+
+
+def _identity(model: str, settings: Settings, gold: Path) -> dict[str, Any]:
+    """What must be the same for a run to continue. It may take fewer or more texts."""
+    folders = {"ontology": settings.ontology, "shapes": settings.shapes, "prompts": settings.prompts}
+    return {
+        "benchmark": "methods",
+        "model": model,
+        "gold": digest_of([gold]),
+        **{
+            name: digest_of(sorted(one for one in folder.rglob("*") if one.is_file()))
+            for name, folder in folders.items()
+            if folder is not None
+        },
+    }
 
 
 @dataclass(frozen=True)
@@ -123,17 +186,28 @@ class _Run:
     texts: Sequence[GoldText]
     out: Path
     seed: int
+    try_all: bool
     measured: dict[str, Scores]
 
-    async def scores(self, method: str) -> Scores:
-        """The scores of a method."""
+    async def row(self, name: str) -> Scores | Refused:
+        """The scores of a method, or why it is refused."""
         # Extraction uses no tools.
-        method = "thorough" if method == "without_tools" else method
-        if method not in self.measured:
-            with progress_of(method, len(self.texts)) as tell:
-                extract = gated(self.services, any_method_named(method))
-                results = await measure(self.texts, extract, self.services.schema, tell=tell)
-            with (self.out / f"extraction-{method}.jsonl").open("w", encoding="utf-8") as stream:
-                stream.writelines(json.dumps(result_json(one), ensure_ascii=False) + "\n" for one in results)
-            self.measured[method] = score(results, seed=self.seed)
-        return self.measured[method]
+        name = "thorough" if name == "without_tools" else name
+        method = replace(any_method_named(name), tried=self.try_all)
+        try:
+            method.check(self.services.model.prompt_profile)
+        except MethodUnsupported as error:
+            return Refused(str(error))
+        if name not in self.measured:
+            kept = KeptResults(self.out / f"extraction-{name}.jsonl", self.texts)
+            with progress_of(name, len(self.texts)) as tell:
+                results = await measure(
+                    self.texts,
+                    gated(self.services, method),
+                    self.services.schema,
+                    tell=tell,
+                    known=kept.known,
+                    keep=kept.keep,
+                )
+            self.measured[name] = score(results, seed=self.seed)
+        return self.measured[name]

@@ -258,8 +258,8 @@ class Settings(BaseModel):
         0.9,
         ge=0,
         description="Least similarity at which something new in a text is linked to a known entity of the "
-        "same words (up to spelling and order) and a fitting class: 0.9 for the words, more where both are "
-        "near each other; above 1: never.",
+        "same words (up to order, plural and ways to spell them) and a fitting class: 0.9 for the words, "
+        "more where both are near each other; above 1: never.",
     )
     duplicate_threshold: float = Field(
         0.75,

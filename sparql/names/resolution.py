@@ -28,14 +28,15 @@ class SimilarName:
     """How well a new entity matches an entity of the graph.
 
     `score` (0 to 1) is the similarity of the names, raised halfway to 1 where both are close to each other.
-    `sure` means that the names have the same words and the classes fit. `distance_m` is None where one of
-    them has no known place.
+    `sure` means that the names have the same words and the classes fit; `slip` that this is so but for a slip
+    in a word, which may as well be another name. `distance_m` is None where one of them has no known place.
     """
 
     entry: LabelEntry
     score: float
     similarity: float
     sure: bool
+    slip: bool
     distance_m: float | None
 
 
@@ -124,12 +125,13 @@ class Resolver:
         if apart is not None and apart > self._near_m:
             return None
         same = same_words(name, entry.label)
-        similarity = max(similarity, _SAME_WORDS) if same else similarity
+        slip = not same and same_words(name, entry.label, misspelled=True)
+        similarity = max(similarity, _SAME_WORDS) if same or slip else similarity
         score = similarity if apart is None else (1 + similarity) / 2
         in_line = any(
             a in schema.superclasses(b) or b in schema.superclasses(a) for a in classes for b in entry.classes
         )
-        return SimilarName(entry, score, similarity, same and in_line, apart)
+        return SimilarName(entry, score, similarity, same and in_line, slip and in_line, apart)
 
 
 ClassesOf = Callable[[NamedNode], Iterable[NamedNode]]

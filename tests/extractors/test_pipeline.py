@@ -13,6 +13,7 @@ from pyoxigraph import Literal
 
 from extractors.candidates import RDF_TYPE, RDFS_LABEL, UNKNOWN_TERM, Candidate
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout, ModelUnavailable
+from extractors.grounding.linking import Linker
 from extractors.models.chat import Reply
 from extractors.pipeline import Pipeline
 from extractors.prompting.prompt import extraction_schema
@@ -39,6 +40,20 @@ SAMPLE_GOLD = Path(__file__).parents[2] / "server" / "data" / "sample" / "texts"
 
 
 TWO_WINDOWS = "The Bowery Hall is in Manhattan.\n\n" + "It is old. " * 2 + "\n\nAstor House is in Brooklyn."
+
+
+async def test_asking_sends_what_extraction_sends_and_links_nothing(schema: Schema) -> None:
+    def no_linker(*_: object) -> Linker:
+        raise AssertionError("a linker is made")
+
+    asked, extracted = (ScriptedModel(reply([])) for _ in range(2))
+    labels = city_labels()
+    await Pipeline(schema=schema, labels=labels, model=asked, linker=no_linker).ask(TWO_WINDOWS)
+    await Pipeline(schema=schema, labels=labels, model=extracted).extract(TWO_WINDOWS)
+    assert asked.asked
+    assert asked.asked == extracted.asked
+    with pytest.raises(ModelUnavailable):
+        await pipeline(schema, ScriptedModel(ModelUnavailable("gone"))).ask(TWO_WINDOWS)
 
 
 async def test_the_columbia_sentence_gives_its_statements_with_exact_spans(schema: Schema) -> None:

@@ -1,4 +1,4 @@
-"""Reads the parameters of each endpoint once for all applications that a test run makes.
+"""Reads the parameters and the answer of each endpoint once for all applications that a test run makes.
 
 The framework evaluates every signature and builds a validator for every parameter whenever a route is made:
 .1 s of processor time for an application, and a test run makes some thousand of them.
@@ -10,10 +10,12 @@ import inspect
 from collections.abc import Callable
 from copy import copy
 from dataclasses import fields
+from functools import cache
 from typing import Annotated, Any, get_args, get_origin
 
 import fastapi.dependencies.utils
 import fastapi.routing
+import fastapi.utils
 from fastapi.dependencies.models import Dependant
 from pydantic.fields import FieldInfo
 
@@ -25,6 +27,7 @@ def remember_endpoints() -> None:
     read = remembering(fastapi.dependencies.utils.get_dependant)
     fastapi.dependencies.utils.get_dependant = read
     fastapi.routing.get_dependant = read  # type: ignore[attr-defined]
+    fastapi.routing.create_model_field = cache(fastapi.utils.create_model_field)  # type: ignore[attr-defined]
 
 
 def remembering(read: _Read) -> _Read:

@@ -1,7 +1,8 @@
 """The process that others are forked from: `python -m tests.support.prepared_starter SOCKET_FD`.
 
 It imports what `urbankg` needs, once, and then forks for each request. It opens no store and starts no
-thread, so that a child is as a new process that has just imported its modules.
+thread, so that a child is as a new process that has just imported its modules. The readers of the children
+are forked, too, from a process that this one starts, and so is GDAL.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from contextlib import suppress
 from importlib import import_module
 from unittest.mock import MagicMock
 
+from tests.support import prepared_gdal, prepared_readers
 from tests.support.known_endpoints import remember_endpoints
 from tests.support.prepared_processes import LARGEST_REQUEST, Request
 
@@ -146,6 +148,8 @@ def main() -> None:
     # Ctrl-C ends the tests, which then close the socket.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     prepare()
+    prepared_readers.begin_forking()
+    prepared_gdal.begin_forking()
     request = requested(socket.socket(fileno=int(sys.argv[1])))
     if request is not None:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from extractors.english.wording.clause import Clause, Governor, is_glued
+from extractors.english.wording.clause import Clause, Governor, is_fronted, is_glued
 from extractors.english.wording.phrases import Group, group_of
 from extractors.english.wording.subjects import is_complement, lead_of
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
@@ -270,4 +270,5 @@ def _is_apposed(units: Sequence[Unit], at: int, anchor: int) -> bool:
 def _is_region_behind(units: Sequence[Unit], at: int) -> bool:
     """Whether a name is the region of a place before it: "in Weston, Norton"."""
     place = at - 2
-    return place > 0 and units[at - 1].text == "," and lead_of(units, place) in _PARTICLES_OF_PLACE
+    placed = place > 0 and units[at - 1].text == "," and lead_of(units, place) in _PARTICLES_OF_PLACE
+    return placed and not is_fronted(units, place, at)

@@ -8,6 +8,7 @@ from typing import Final
 
 from pyoxigraph import NamedNode
 
+from extractors.english.articles import with_article
 from extractors.prompting.prompt import IS_A
 from extractors.prompting.reply import ReplyTriple
 from ontology.schema import Schema
@@ -44,7 +45,8 @@ def misfits(triples: Iterable[ReplyTriple], schema: Schema, kinds: Mapping[str, 
                 and not _fits(schema, kind, wanted)
             ):
                 named = " or ".join(sorted(one.label for one in wanted))
-                yield f'"{term.label}" asks for a {named}, and "{end}" is a {kind.label}.'
+                asked, is_ = with_article(named), with_article(kind.label)
+                yield f'"{term.label}" asks for {asked}, and "{end}" is {is_}.'
 
 
 def _fits(schema: Schema, kind: OntologyClass, wanted: Iterable[OntologyClass]) -> bool:

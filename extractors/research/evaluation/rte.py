@@ -14,12 +14,13 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Triple
 
 from extractors.candidates import RDF_TYPE, RDFS_LABEL, UNKNOWN_TERM, Candidate, Extraction
-from extractors.errors import EvaluationError, ModelError, ModelUnavailable
+from extractors.errors import EvaluationError, ModelError, ModelTimeout, ModelUnavailable
 from extractors.grounding.linking import normalize
 from extractors.prompting.prompt import IS_A
 from extractors.readers.costs import Cost, costs, total
@@ -140,20 +141,32 @@ async def measure(
     schema: Schema,
     *,
     tell: Callable[[int, int], None] = lambda done, of: None,
+    known: Mapping[str, TextResult] = MappingProxyType({}),
+    keep: Callable[[TextResult], None] = lambda result: None,
 ) -> list[TextResult]:
     """Extract from every text; one that cannot be worked on yields nothing, and says why.
 
-    A model that was too slow for a text has failed there. Raises `ModelUnavailable`.
+    `known` are results of an earlier run by the names of the texts; `keep` gets each new one. A model that
+    was too slow for a text has failed there, which is not kept: another run asks again. Raises
+    `ModelUnavailable`.
     """
     results = []
     for number, one in enumerate(gold):
         tell(number, len(gold))
+        if one.identifier in known:
+            results.append(known[one.identifier])
+            continue
+        slow = False
         try:
-            results.append(_result(one, await extract(one.text), schema))
+            result = _result(one, await extract(one.text), schema)
         except ModelUnavailable:
             raise
         except (ModelError, TextError) as error:
-            results.append(TextResult(one, error=str(error)))
+            result = TextResult(one, error=str(error))
+            slow = isinstance(error, ModelTimeout)
+        results.append(result)
+        if not slow:
+            keep(result)
     tell(len(gold), len(gold))
     return results
 

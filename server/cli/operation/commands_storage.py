@@ -6,7 +6,7 @@ import json
 import resource
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import Event
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -252,7 +252,14 @@ def _load(
 
 
 def _peak_mb() -> float:
-    """The peak memory of this process."""
+    """The peak memory of this process.
+
+    The kernel counts it since the program began; getrusage(2) counts what the process had before, as a part
+    of the one that started it.
+    """
+    with suppress(OSError, IndexError):
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+        return int(status.partition("VmHWM:")[2].split()[0]) / 2**10
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 

@@ -14,6 +14,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from server.data.features.names import DRIVERS
+from sparql.workers.processes.launching import Process
 
 # Other environment variables may change how GDAL works, such as which extensions SQLite loads.
 _ENVIRONMENT = frozenset(
@@ -53,25 +54,33 @@ def gdal(command: str, path: Path, *arguments: str) -> Iterator[IO[bytes]]:
 @contextmanager
 def _running(*arguments: str, skipped: Sequence[str] = ()) -> Iterator[IO[bytes]]:
     with TemporaryFile() as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "server.data.features.gdal_worker", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env=_environment(skipped),
-        )
-        assert process.stdout is not None
+        process, output = start(arguments, errors, _environment(skipped))
         try:
-            yield process.stdout
-            process.stdout.read()
+            yield output
+            output.read()
             status = process.wait()
         finally:
             process.kill()
             process.wait()
-            process.stdout.close()
+            output.close()
         if status != 0:
             errors.seek(0)
             raise GdalError(_reason(errors.read().splitlines(), status))
+
+
+def start(
+    arguments: Sequence[str], errors: IO[bytes], environment: Mapping[str, str]
+) -> tuple[Process, IO[bytes]]:
+    """The process, and its output."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "server.data.features.gdal_worker", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        env=environment,
+    )
+    assert process.stdout is not None
+    return process, process.stdout
 
 
 @cache

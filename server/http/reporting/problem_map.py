@@ -63,6 +63,7 @@ def all_problems() -> ProblemMap:
     add(TextError, 422, "Text not usable")
     add(TextTooLong, 413, "Text too long")
     add(UnsupportedLanguage, 422, "Language not configured")
+    add(extraction.MethodUnsupported, 422, "Method not possible with this model")
     add(extraction.OpenModeUnsupported, 422, "Open mode not possible with this model")
     add(extraction.ModelError, 502, "The language model failed")
     add(

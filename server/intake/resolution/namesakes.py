@@ -19,9 +19,10 @@ from sparql.model.source import TripleSource
 from sparql.model.vocabulary import GEO, UKG
 from sparql.names.labels import LabelIndex
 
-__all__ = ["NamesakeAssessor"]
+__all__ = ["INSIDE", "NamesakeAssessor"]
 
-_INSIDE: Final = frozenset({GEO.rcc8tpp, GEO.rcc8ntpp, GEO.sfWithin})
+INSIDE: Final = frozenset({GEO.rcc8tpp, GEO.rcc8ntpp, GEO.sfWithin})
+"""Relations by which geometries put a place into a region."""
 
 
 class NamesakeAssessor:
@@ -56,7 +57,7 @@ class NamesakeAssessor:
             triple.object
             for triple in self._about(place)
             if isinstance(triple.object, NamedNode)
-            and (triple.predicate in _INSIDE or stated.meaning(triple.predicate) is Where.WITHIN)
+            and (triple.predicate in INSIDE or stated.meaning(triple.predicate) is Where.WITHIN)
         ]
 
     def _about(self, place: NamedNode) -> Iterable[Triple]:

@@ -9,6 +9,7 @@ from extractors.grounding.linking import LabelEntry
 from extractors.grounding.name_similarity import are_distinct
 from ontology import Schema
 from server.intake.batch import Batch
+from server.intake.resolution.namesakes import INSIDE
 from server.runtime.settings import Settings
 from sparql.ask.places import StatedPlaces, Where
 from sparql.model.change import Violation
@@ -27,9 +28,11 @@ _MOST_NAMES = 500
 class ResolutionAssessor:
     """Resolves the new entities of a batch by the thresholds of the settings.
 
-    An entity that extraction named is linked when it is certainly a known one; its name becomes an alias.
-    Names that are only similar are queued, as are those of entities that clients named. A batch has at most
-    some hundred names resolved; the others stay new: whole data sets are loaded, not extracted.
+    An entity that extraction named is linked when it is certainly a known one; its name becomes an alias. A
+    name that may be a misspelled one is so only where something known confirms it: both have a place of their
+    own there, or the text says of a known thing what the graph says of it and the known one. Names that are
+    only similar are queued, as are those of entities that clients named. A batch has at most some hundred
+    names resolved; the others stay new: whole data sets are loaded, not extracted.
     """
 
     def __init__(
@@ -61,7 +64,12 @@ class ResolutionAssessor:
             if not isinstance(iri, NamedNode) or self._is_known(iri):
                 continue
             found = self._alike(iri, batch, added, naming, stated, schema)
-            sure = [one for one in found if one.sure and one.score >= self._settings.link_threshold]
+            sure = [
+                one
+                for one in found
+                if one.score >= self._settings.link_threshold
+                and (one.sure or (one.slip and self._is_confirmed(iri, one, added, stated)))
+            ]
             if iri in batch.minted and len({representative(self._store, one.entry.iri) for one in sure}) == 1:
                 self._link(batch, iri, sure[0].entry)
                 added = batch.added
@@ -110,6 +118,23 @@ class ResolutionAssessor:
         known = Overlay(self._store, added)
         resolver = Resolver(known, places, near_m=self._settings.resolution_distance_m)
         return resolver.alike(iri, similar, classes, own or around, schema, exact=bool(own))
+
+    def _is_confirmed(
+        self, iri: NamedNode, found: SimilarName, added: TripleIndex, stated: StatedPlaces
+    ) -> bool:
+        """Whether both have a place of their own there, or a known thing stands to both alike."""
+        known = found.entry.iri
+        if found.distance_m is not None and self._relations.geometry_with(added, iri):
+            return True
+        return any(
+            Triple(triple.subject, predicate, known) in self._store.match(triple.subject, predicate, known)
+            for triple in added.match(None, None, iri)
+            for predicate in (
+                (triple.predicate, *INSIDE)
+                if stated.meaning(triple.predicate) is Where.WITHIN
+                else (triple.predicate,)
+            )
+        )
 
     def _link(self, batch: Batch, iri: NamedNode, entry: LabelEntry) -> None:
         """Replace the entity by the known one; a name that it does not have yet becomes an alias."""

@@ -96,7 +96,7 @@ class _Extraction:
 
         model = KeptModel(self._model, kept, keep=keep, slots=self._slots)
         try:
-            await self._pipeline.over(model).extract(text, requested_method(method))
+            await self._pipeline.over(model).ask(text, requested_method(method))
         except (ExtractionError, TextError) as error:
             return Answered(tuple(found), (type(error).__name__, str(error)))
         return Answered(tuple(found))

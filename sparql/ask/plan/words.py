@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from extractors.english.articles import with_article as indefinite
 from sparql.ask.linking.words import english
 from sparql.ask.plan.nodes import Term
 
@@ -104,7 +105,7 @@ def with_article(noun: str) -> str:
     """Return a noun with "a" or "an", a plural without."""
     if noun.endswith("s") and not noun.endswith("ss"):
         return noun
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+    return indefinite(noun)
 
 
 def ordinal(number: int) -> str:

@@ -12,24 +12,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 from sparql.model.errors import ReaderLost
 
 _Socket = socket.socket
+WORKER = "sparql.workers.worker"
 # Large memory pages where the system offers them (glibc 2.35 and later; others ignore it): the engine's
 # lookups are scattered in memory, and a query of a few milliseconds takes a twentieth less time.
 _LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "MIMALLOC_ALLOW_LARGE_OS_PAGES": "1"}
 # Where the package cmeel-mimalloc (the extra `allocator`) puts its library. The engine allocates and frees
 # memory for every value that it reads: with this allocator a query takes a sixth less time.
 _ALLOCATOR = Path("cmeel.prefix", "lib", "libmimalloc.so")
-_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("platlib", "purelib"))
+LIBRARIES = tuple(sysconfig.get_path(name) for name in ("platlib", "purelib"))
+
+
+class Process(Protocol):
+    """What is needed of a running process."""
+
+    @property
+    def pid(self) -> int: ...
+    def poll(self) -> int | None: ...
+    def kill(self) -> None: ...
+    def wait(self) -> int: ...
 
 
 @dataclass(frozen=True)
 class Launched:
     """A worker that is starting, and our ends of its socket and its control pipe."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     socket: _Socket
     control: int
 
@@ -48,16 +60,8 @@ def launch(memory_limit_bytes: int) -> Launched:
     """
     ours, theirs = socket.socketpair()
     control_read, control_write = os.pipe()
-    passed = (theirs.fileno(), control_read)
-    arguments = [str(passed[0]), str(passed[1]), str(memory_limit_bytes)]
     try:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "sparql.workers.worker", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=passed,
-            env={**worker_environment(*_LIBRARIES), **os.environ},
-        )
+        process = start(theirs.fileno(), control_read, memory_limit_bytes)
     except OSError as error:
         ours.close()
         os.close(control_write)
@@ -66,6 +70,17 @@ def launch(memory_limit_bytes: int) -> Launched:
         theirs.close()
         os.close(control_read)
     return Launched(process, ours, control_write)
+
+
+def start(data: int, control: int, memory_limit_bytes: int) -> Process:
+    """The process of a worker with these file descriptors."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", WORKER, str(data), str(control), str(memory_limit_bytes)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=(data, control),
+        env={**worker_environment(*LIBRARIES), **os.environ},
+    )
 
 
 @cache

@@ -6,8 +6,6 @@ import asyncio
 import json
 import os
 import pickle
-import signal
-import subprocess
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,7 +15,7 @@ from sparql.model.errors import QueryMemoryExceeded, ReaderLost, SparqlError
 from sparql.workers.capture.commit_log import LoggedCommit
 from sparql.workers.checkpoints import Lease
 from sparql.workers.processes.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
-from sparql.workers.processes.launching import Launched, launch
+from sparql.workers.processes.launching import Launched, Process, launch
 from sparql.workers.processes.limits import MEMORY_EXIT_STATUS
 
 _BUFFERED_BYTES = 256 * 1024
@@ -140,7 +138,7 @@ class WorkerProcess:
 
     def __init__(
         self,
-        process: subprocess.Popen[bytes],
+        process: Process,
         transport: asyncio.Transport,
         frames: FrameReader,
         control: int,
@@ -236,7 +234,7 @@ class WorkerProcess:
         """End the process at once; waiting for its frames raises ``reason``."""
         self._reason = self._reason or reason or ReaderLost("The server is shutting down; try again later.")
         if self._process.poll() is None:
-            self._process.send_signal(signal.SIGKILL)
+            self._process.kill()
         # It closes its socket only when its memory is freed, which nobody needs to wait for.
         self.frames.break_off()
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 import io
 import os
 import pickle
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Pipe
@@ -20,12 +18,15 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from sparql.model.errors import ReaderLost
+from sparql.workers.processes.forking import ForkedProcess, Forking
 from sparql.workers.processes.limits import MEMORY_EXIT_STATUS
 
 Result = TypeVar("Result")
 _START_TIMEOUT_S = 60.0
 _LOOK_S = 0.5
 """How often to check whether the results are still wanted."""
+_FORKING = Forking()
+"""Forks the processes of all tasks: the imports of a new one take longer than a small task itself."""
 
 
 class TaskTimeout(Exception):
@@ -43,7 +44,7 @@ class Task:
         self._memory_limit_bytes = memory_limit_bytes
         self._lock = threading.Lock()
         self._reason: Exception | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ForkedProcess | None = None
 
     def run(
         self,
@@ -65,7 +66,7 @@ class Task:
         control_read, control = os.pipe()
         try:
             try:
-                self._launch(theirs.fileno(), control_read)
+                self._launch(function.__module__, theirs.fileno(), control_read)
             finally:
                 theirs.close()
                 os.close(control_read)
@@ -112,23 +113,20 @@ class Task:
         if self._reason is not None:
             raise self._reason
 
-    def _launch(self, *passed: int) -> None:
+    def _launch(self, imports: str, *passed: int) -> None:
+        self.raise_if_cancelled()
+        limit = str(self._memory_limit_bytes)
+        process = _FORKING.start("sparql.workers.processes.task_worker", passed, [limit], [imports])
         with self._lock:
-            self.raise_if_cancelled()
-            module = [sys.executable, "-P", "-m", "sparql.workers.processes.task_worker"]
-            self._process = subprocess.Popen(
-                [*module, *map(str, (*passed, self._memory_limit_bytes))],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=passed,
-            )
+            self._process = process
+            if self._reason is not None:
+                process.kill()
 
     def _cause(self) -> Exception:
         """The reason for the end of the process."""
         if self._reason is not None:
             return self._reason
-        if self._process is None:
-            return ReaderLost("A process cannot be started: the system has none left; try again later.")
+        assert self._process is not None
         status = self._process.wait()
         if status == MEMORY_EXIT_STATUS:
             return TaskMemoryExceeded()

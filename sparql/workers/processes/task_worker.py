@@ -1,23 +1,21 @@
-"""The process of a `Task`: it runs the function that it receives and returns what that yields.
-
-Started as ``python -m sparql.workers.processes.task_worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES``.
-"""
+"""The process of a `Task`: it runs the function that it receives and returns what that yields."""
 
 from __future__ import annotations
 
 import pickle
-import sys
 from multiprocessing.connection import Connection
 
 from sparql.model.errors import SparqlError
-from sparql.workers.processes.limits import die_with_parent, forbid_network
+from sparql.workers.processes.limits import forbid_network
 from sparql.workers.sending import QueryMonitor
 
 
 def main(arguments: list[str]) -> int:
-    """Run one function. Any error that is not ours ends the process, with its traceback."""
+    """Run one function: `arguments` are DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES.
+
+    Any error that is not ours ends the process, with its traceback.
+    """
     data, control, memory_limit_bytes = (int(argument) for argument in arguments)
-    die_with_parent()
     forbid_network()
     monitor = QueryMonitor(control, memory_limit_bytes)
     monitor.start()
@@ -33,7 +31,3 @@ def main(arguments: list[str]) -> int:
         else:
             connection.send_bytes(pickle.dumps(("end", None)))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -248,7 +248,7 @@ def test_ends_of_another_kind_do_not_fit_and_those_above_or_below_do(schema: Sch
     assert kinds == {"ada": "person", "bowery hall": "theatre", "elm park": "park"}
     assert list(misfits([of("Bowery Hall", "designed by", "Ada")], schema, kinds)) == []
     (reported,) = misfits([of("Ada", "designed by", "Ada")], schema, kinds)
-    assert reported.startswith('"designed by" asks for a ')
+    assert reported.startswith('"designed by" asks for an ')
     assert reported.endswith('"Ada" is a person.')
 
 

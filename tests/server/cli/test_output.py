@@ -147,7 +147,10 @@ def test_only_the_modules_for_output_draw():
 
 def _draws(path: Path) -> bool:
     """Whether a file makes tables, consoles for data, or bars."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    if "rich." not in text:
+        return False
+    tree = ast.parse(text)
     imported = {
         alias.name
         for node in ast.walk(tree)

@@ -113,3 +113,13 @@ def test_the_six_groups_run_with_one_command_and_are_compared(tmp_path: Path) ->
 
 def stages(run: Path) -> list[dict[str, int]]:
     return list(json.loads((run / "scores.json").read_text())["stages"].values())
+
+
+async def test_a_method_that_the_embedded_model_does_not_follow_is_refused_with_what_to_do(
+    client: httpx.AsyncClient, model: RecordedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model, "prompt_profile", "compact")
+    answer = await client.post("/extractions", json={"text": TEXT, "commit": False, "method": "thorough"})
+    assert answer.status_code == 422
+    assert answer.json()["title"] == "Method not possible with this model"
+    assert "set model_url to a larger model" in answer.json()["detail"]

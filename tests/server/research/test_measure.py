@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from extractors.errors import EvaluationError
+from extractors.errors import EvaluationError, ModelTimeout
 from extractors.models.accounting import Prices
 from extractors.models.chat import Token
 from extractors.models.forms import BlankForm, FilledField, FilledForm
@@ -238,6 +238,72 @@ async def test_a_model_that_was_trained_on_forms_is_compared_by_their_parts_too(
             Settings(), tmp_path / "run", pairs=[], gold=gold, texts=True,
             limit=None, seed=0, prices=Prices(), only=["u12"], model=FormModel(),
         )  # fmt: skip
+
+
+async def test_methods_that_a_small_model_does_not_follow_are_refused_in_the_one_table(
+    tmp_path: Path, gold: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / "pairs.jsonl"
+    file.write_text(json.dumps({"head": place(1), "tail": {"name": "Park", "geometry": PARK}}))
+    out = tmp_path / "run"
+
+    async def run(try_all: bool) -> str:
+        await measure_methods(
+            Settings(), out, pairs=[file], gold=gold, texts=True,
+            limit=None, seed=0, prices=Prices(), try_all=try_all, model=FormModel(),
+        )  # fmt: skip
+        return (out / "methods.md").read_text()
+
+    whole = await run(try_all=False)
+    for title in (
+        "Groups of prompts (K4)",
+        "Modes and ablations (U11)",
+        "The form and its parts",
+        "Completion",
+    ):
+        assert f"\n## {title}\n" in whole
+    rows = {line.split(" | ")[0].removeprefix("| "): line for line in whole.splitlines() if line[:1] == "|"}
+    refused = ("pipeline", "no knowledge", "no multi-view", "no tools", "no refinement")
+    assert [name for name, line in rows.items() if "| refused (" in line] == list(refused)
+    assert "2. The method without_knowledge is a dialog of many turns." in whole
+    assert "Tools, a verifier and an updater need a model that follows a dialog" in whole
+    assert "no refinement is refused: Tools, a verifier" in capsys.readouterr().err
+    tables = json.loads((out / "extraction.json").read_text())["tables"]
+    assert "set model_url" in tables["modes and ablations (U11)"]["pipeline"]["refused"]
+    assert "refused (" not in await run(try_all=True)
+
+
+async def test_a_comparison_that_was_broken_off_goes_on_where_it_was(tmp_path: Path, gold: Path):
+    out = tmp_path / "run"
+
+    async def run(model: RecordedModel, limit: int | None = None) -> str:
+        await measure_methods(
+            Settings(), out, pairs=[], gold=gold, texts=True,
+            limit=limit, seed=0, prices=Prices(), only=["form"], model=model,
+        )  # fmt: skip
+        return (out / "methods.md").read_text()
+
+    class SlowModel(FormModel):
+        async def fill(self, form: BlankForm) -> FilledForm:
+            raise ModelTimeout("too slow")
+
+    class NoModel(FormModel):
+        async def fill(self, form: BlankForm) -> FilledForm:
+            raise AssertionError("asked again")
+
+    await run(SlowModel())
+    assert json.loads((out / "extraction.json").read_text())["tables"]["the form and its parts"]["form"][
+        "failed"
+    ]
+    whole = await run(FormModel())
+    with (out / "extraction-fast.jsonl").open("a") as stream:
+        stream.write('{"id": "cut o')
+    assert await run(NoModel()) == whole
+    assert "| form | `fast` | 2 | 1.000" in whole
+    assert "1 of 2 texts" in await run(NoModel(), limit=1)
+    gold.write_text(gold.read_text() + "\n")
+    with pytest.raises(EvaluationError, match="another gold"):
+        await run(NoModel())
 
 
 async def test_modes_and_ablations_of_both_tasks_run_by_one_call(

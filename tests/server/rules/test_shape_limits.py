@@ -16,6 +16,7 @@ from server.runtime.wiring import build
 from sparql.model.vocabulary import UKG
 from sparql.writing.bulk import BulkLoad
 from tests.server.conftest import RecordedModel
+from tests.support.processes import family
 from tests.support.running_server import RunningServer
 from tests.support.waiting import eventually
 from tests.support.workshop import RULES, SHORT, folders, settings_in, update
@@ -270,7 +271,7 @@ def test_sigterm_while_a_dry_run_runs_ends_the_server_within_seconds(tmp_path: P
             async with httpx.AsyncClient(base_url=server.url) as client:
                 asked = asyncio.create_task(put(client, "slow.ttl", shape(EVERYTHING)))
                 pid = server.process.pid
-                await eventually(lambda: any("task_worker" in _command(one) for one in _children(pid)))
+                await eventually(lambda: _dry_runs(pid))
                 began = time.monotonic()
                 server.process.send_signal(signal.SIGTERM)
                 assert (await asked).status_code == 503
@@ -281,14 +282,14 @@ def test_sigterm_while_a_dry_run_runs_ends_the_server_within_seconds(tmp_path: P
     assert not (shapes / "slow.ttl").exists()
 
 
-def _children(pid: int) -> list[str]:
-    found: list[str] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        found += task.read_text().split()
-    return found
+def _dry_runs(server: int) -> list[int]:
+    """What was forked from the process that forks for dry runs."""
+    return [
+        one for starter in family(server) if "starter" in _command(starter) for one in family(starter)[1:]
+    ]
 
 
-def _command(pid: str) -> str:
+def _command(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/cmdline").read_text()
     except OSError:

@@ -15,7 +15,7 @@ import pyoxigraph
 import pytest
 
 from tests.support.processes import family
-from tests.support.running_server import RunningServer
+from tests.support.running_server import PROGRAM, RunningServer
 
 UPDATE = {"Content-Type": "application/sparql-update"}
 JSON = {"Accept": "application/sparql-results+json"}
@@ -130,7 +130,9 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
 
 @pytest.fixture
 def server(disk: Disk, tmp_path: Path) -> Iterator[RunningServer]:
-    with RunningServer(disk.folder / "data", log=tmp_path / "log") as server:
+    # The limit is set for the children of the server.
+    program = PROGRAM if isinstance(disk, LimitedFiles) else ()
+    with RunningServer(disk.folder / "data", log=tmp_path / "log", program=program) as server:
         yield server
 
 

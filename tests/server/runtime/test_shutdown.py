@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 
 from sparql.storage.embedded_store import EmbeddedStore
-from tests.support.running_server import RunningServer
+from tests.support.running_server import PROGRAM, RunningServer
 from tests.support.waiting import wait_until
 
 
@@ -18,7 +18,7 @@ def test_sigterm_ends_with_exit_code_0_and_nothing_acknowledged_is_lost(tmp_path
     nothing.mkdir()
     flags = ("--ontology", str(nothing), "--shapes", str(nothing))
     acknowledged: list[int] = []
-    with RunningServer(tmp_path / "data", *flags) as server:
+    with RunningServer(tmp_path / "data", *flags, program=PROGRAM) as server:
         readers = _children(server.process.pid)
         assert readers
 

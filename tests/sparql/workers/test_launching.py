@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sparql.workers.processes.launching import _LIBRARIES, launch, worker_environment
+from sparql.workers.processes import launching
+from sparql.workers.processes.launching import LIBRARIES, launch, worker_environment
+from tests.support.prepared_readers import start_anew
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the libraries are those of Linux")
 
@@ -26,7 +28,7 @@ def test_workers_use_the_system_allocator_where_none_is_installed(tmp_path: Path
 
 
 def test_an_allocator_that_lacks_a_library_of_the_system_is_left_out(tmp_path: Path) -> None:
-    installed = Path(worker_environment(*_LIBRARIES)["LD_PRELOAD"]).read_bytes()
+    installed = Path(worker_environment(*LIBRARIES)["LD_PRELOAD"]).read_bytes()
     assert b"libatomic.so.1" in installed
     library = tmp_path / "cmeel.prefix" / "lib" / "libmimalloc.so"
     library.parent.mkdir(parents=True)
@@ -35,6 +37,7 @@ def test_an_allocator_that_lacks_a_library_of_the_system_is_left_out(tmp_path: P
 
 
 def test_the_environment_of_the_server_comes_before_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launching, "start", start_anew)
     monkeypatch.setenv("LD_PRELOAD", "")
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=0")
     launched = launch(2**30)

@@ -1,8 +1,9 @@
 """The recorded model behind HTTP, as a text-generation-inference server answers.
 
-    python -m tests.support.recorded.server --delay 0.05
+    python -m tests.support.recorded.server --delay 0.05 [--replies FILE]
 
-Prints its address, says in /info how many requests it takes at a time, and answers each after the delay.
+Prints its address, says in /info how many requests it takes at a time, and answers each after the delay: with
+the reply that a file of JSON lines (`{"text", "reply"}`) holds for the text, else with what the frames say.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import argparse
 import asyncio
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Thread
 from time import sleep
 from typing import Any
@@ -39,6 +41,8 @@ class RecordedServer:
     busiest: int = 0
     failing: str | None = None
     """Texts with this word are answered with nonsense."""
+    replies: Mapping[str, str] = field(default_factory=dict)
+    """Replies by text, which come before those of the frames."""
     url: str = ""
 
     def application(self) -> FastAPI:
@@ -73,7 +77,10 @@ class RecordedServer:
         await asyncio.sleep(self.delay_s)
         text = str(body["messages"][-1]["content"]).rpartition("Text:")[2].strip()
         self.asked[text] = self.asked.get(text, 0) + 1
-        answer = reply_to(text) if self.failing is None or self.failing not in text else "I do not know."
+        # The schema follows the text where the server takes none.
+        answer = self.replies.get(text.partition("\n")[0]) or reply_to(text)
+        if self.failing is not None and self.failing in text:
+            answer = "I do not know."
         if _plans(body):
             answer = PLAN
         choice = {
@@ -82,9 +89,22 @@ class RecordedServer:
             "logprobs": None,
             "finish_reason": "stop",
         }
-        usage = {"prompt_tokens": 700, "completion_tokens": len(answer) // 4, "total_tokens": 800}
+        # There is no tokenizer: English has some four characters a token.
+        asked, said = (max(1, size // 4) for size in (_characters(body), len(answer)))
+        usage = {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
         return {"object": "chat.completion", "id": "", "created": 0, "model": MODEL, "choices": [choice],
                 "usage": usage}  # fmt: skip
+
+
+def _characters(body: dict[str, Any]) -> int:
+    """The length of everything that is sent."""
+    return sum(len(str(message["content"])) for message in body["messages"])
+
+
+def read_replies(file: Path) -> dict[str, str]:
+    """The replies of a file by their text."""
+    rows = (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
+    return {row["text"]: row["reply"] for row in rows}
 
 
 def _plans(body: dict[str, Any]) -> bool:
@@ -116,8 +136,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--delay", type=float, default=0.0, help="seconds a reply takes")
     parser.add_argument("--at-once", type=int, default=8)
+    parser.add_argument("--replies", type=Path, help="JSON lines with a text and the reply to it")
     options = parser.parse_args()
-    model = RecordedServer(delay_s=options.delay, at_once=options.at_once)
+    replies = read_replies(options.replies) if options.replies else {}
+    model = RecordedServer(delay_s=options.delay, at_once=options.at_once, replies=replies)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         print(json.dumps({"url": f"http://127.0.0.1:{listening.getsockname()[1]}"}), flush=True)

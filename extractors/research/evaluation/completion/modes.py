@@ -8,8 +8,9 @@ from typing import Final
 
 from extractors.completion import CompletionSettings
 from extractors.errors import EvaluationError
+from extractors.models.chat import PromptProfile
 
-__all__ = ["ABLATIONS", "MODES", "settings_of_mode"]
+__all__ = ["ABLATIONS", "MODES", "refusal_of_mode", "settings_of_mode"]
 
 _PLAIN: Final = CompletionSettings(knowledge=False, thinking=False, tools=False, rounds=0)
 _WHOLE: Final = CompletionSettings()
@@ -38,3 +39,15 @@ def settings_of_mode(name: str) -> CompletionSettings:
     if name not in known:
         raise EvaluationError(f"There is no mode '{name}'. Take one of {', '.join(known)}.")
     return known[name]
+
+
+def refusal_of_mode(name: str, profile: PromptProfile) -> str | None:
+    """Why models of this kind are known not to follow a mode; None where they may."""
+    settings = settings_of_mode(name)
+    if profile == "full" or not (settings.tools or settings.rounds):
+        return None
+    return (
+        "Tools, a verifier and an updater need a model that follows a dialog of many turns. A small model "
+        "that was trained to fill in forms says the same of nearly every pair, whatever the tools find: set "
+        "model_url to a larger model. In the graph relations are computed from the geometries in any case."
+    )

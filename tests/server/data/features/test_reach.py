@@ -18,6 +18,7 @@ from server.data.features.gdal import GdalError, gdal
 from server.data.features.names import DRIVERS
 from server.data.rdf_files import LoadError
 from tests.support.drawn_features import ROWS, write_parquet, write_vector
+from tests.support.prepared_gdal import start_anew
 
 SECRET = "canary-7d1f"
 FEATURE = {
@@ -25,6 +26,11 @@ FEATURE = {
     "properties": {"name": "here"},
     "geometry": {"type": "Point", "coordinates": [1, 2]},
 }
+
+
+@pytest.fixture(autouse=True)
+def new_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.data.features.gdal.start", start_anew)
 
 
 class Listener:

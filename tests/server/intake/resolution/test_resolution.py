@@ -151,6 +151,26 @@ async def test_a_misspelled_name_is_linked_where_its_class_and_place_fit(
     assert (found["subject"], found["object"]["value"]) == (ID + "clocks", ID + "harlem")
 
 
+@pytest.mark.parametrize(("known", "named"), [("Kensington", "Kennington"), ("Brooklyn", "Brookline")])
+async def test_a_name_that_could_be_a_slip_of_another_is_a_thing_of_its_own_and_queued(
+    client: httpx.AsyncClient, model: RecordedModel, known: str, named: str
+):
+    for name, year in ((known, "1830"), (named, "1839")):
+        answer = await say(
+            client,
+            model,
+            f"{name} is a neighborhood. {name} was established in {year}, as a village on the river.",
+            (name, "is a", "neighborhood"),
+            (name, "established", year),
+        )
+        assert [(one["label"], one["new"]) for one in answer["entities"]] == [(name, True)]
+    assert [w["violations"][0]["component"] for w in answer["warnings"]] == [DUPLICATE]
+    rows = await select(
+        client, f"SELECT ?l ?y WHERE {{ ?s <{RDFS}label> ?l ; <{URBAN}established> ?y }} ORDER BY ?y"
+    )
+    assert [(row["l"], row["y"]) for row in rows] == [(known, "1830"), (named, "1839")]
+
+
 async def test_disjoint_classes_and_owl_different_from_are_never_merged(client: httpx.AsyncClient):
     await load(client, CITY)
     more = f"""@prefix urban: <{URBAN}> . @prefix rdfs: <{RDFS}> . @prefix id: <{ID}> . @prefix owl: <{OWL}> .
@@ -221,12 +241,30 @@ async def test_merging_needs_the_scope_to_review(client: httpx.AsyncClient, serv
         ("41st Street", "42nd Street", False),
         ("Bowne Hall", "Bowne House", False),
         ("Metropolitan Museum", "Metropolitan Museum of Art", False),
+        ("Majestic Theatre", "Majestic Theater", True),
+        ("Harbour Bridge", "Harbor Bridge", True),
+        ("Travellers' Hotel", "Travelers' Hotel", True),
+        ("Manhatan", "Manhattan", True),
+        ("Manhattan", "Manhattna", True),
+        ("Porter Street", "Potter Street", False),
+        ("Hamburg", "Homburg", False),
+        ("Johnston Square", "Johnson Square", False),
+        ("Wesworth", "Wesmouth", False),
+        ("Harlen", "Harlem", False),
     ],
 )
 def test_names_have_the_same_words_or_not(one: str, other: str, same: bool):
     from extractors.grounding.name_similarity import same_words
 
     assert same_words(one, other) is same
+
+
+def test_a_slip_in_a_word_may_be_another_word():
+    from extractors.grounding.name_similarity import same_words
+
+    assert same_words("Harlen", "Harlem", misspelled=True)
+    assert same_words("Kensington", "Kennington", misspelled=True)
+    assert not same_words("Bowne Hall", "Bowne House", misspelled=True)
 
 
 def test_numbers_and_directions_separate_names():

@@ -16,6 +16,7 @@ import pytest
 from sparql.model.errors import ReaderLost
 from sparql.model.store_errors import StoreClosing
 from sparql.workers.processes.task import Task, TaskMemoryExceeded, TaskTimeout
+from tests.support.processes import family
 from tests.support.waiting import wait_until
 
 LARGE = 2**31
@@ -76,15 +77,15 @@ def test_it_dies_with_its_parent() -> None:
     program = "from sparql.workers.processes.task import Task; import time\n"
     program += "list(Task(2**31).run(map, time.sleep, [1000], timeout_s=1000))"
     with subprocess.Popen([sys.executable, "-c", program]) as parent:
-        children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
-        wait_until(lambda: children.read_text().split())
-        found = children.read_text().split()
+        # The starter, and what it forked.
+        wait_until(lambda: len(family(parent.pid)) == 3)
+        found = family(parent.pid)[1:]
         os.kill(parent.pid, signal.SIGKILL)
-    wait_until(lambda: not (Path(f"/proc/{found[0]}").exists() and not _is_dead(found[0])), seconds=10)
+    wait_until(lambda: all(map(_is_dead, found)), seconds=10)
 
 
-def _is_dead(pid: str) -> bool:
-    """Whether it only waits for somebody to ask how it ended."""
+def _is_dead(pid: int) -> bool:
+    """Whether it is gone, or only waits for somebody to ask how it ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:

@@ -1,0 +1,30 @@
+"""Readers that need not import their modules: forked from one process, which has them.
+
+Tests start some two thousand readers, each of which imports for .05 s of processor time, and for .25 s more
+where it calls a function or is idle. `tests/sparql/workers/test_launching.py` starts one as a server does.
+"""
+
+from __future__ import annotations
+
+from sparql.workers.processes import launching
+from sparql.workers.processes.forking import ForkedProcess, Forking
+
+start_anew = launching.start
+_FORKING = Forking(environment=launching.worker_environment(*launching.LIBRARIES))
+
+
+def fork_readers() -> None:
+    """Fork all readers that this process starts."""
+    launching.start = _forked
+
+
+def begin_forking() -> None:
+    """Start the process that forks them; also those of processes that are forked from this one."""
+    fork_readers()
+    launching.launch(0).terminate()
+
+
+def _forked(data: int, control: int, memory_limit_bytes: int) -> ForkedProcess:
+    return _FORKING.start(
+        launching.WORKER, [data, control], [str(memory_limit_bytes)], imports=["geo.functions"]
+    )
