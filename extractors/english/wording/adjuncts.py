@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from extractors.english.wording.units import AUXILIARIES, Kind, Unit, is_adverb
+from extractors.english.wording.units import AUXILIARIES, WORKS, Kind, Unit, is_adverb
 
 __all__ = ["after_adjuncts"]
 
@@ -36,8 +36,11 @@ _LONGEST_PLACE: Final = 4
 def after_adjuncts(units: Sequence[Unit], here: int, word: str, *, dated: bool) -> int:
     """Where the next word of a label may stand, past what says when, where or from where; else `here`.
 
-    `dated`: the label leads to a date, and then only the first date of a period is passed over.
+    `dated`: the label leads to a date, and then only the first date of a period is passed over, and the
+    name of what work is on.
     """
+    if dated and word not in ("of", "on") and (end := _past_work(units, here)) != here:
+        return end
     if here >= len(units) or word not in _FINAL or dated != (word == "and"):
         return here
     if dated:
@@ -59,6 +62,14 @@ def after_adjuncts(units: Sequence[Unit], here: int, word: str, *, dated: bool) 
         if units[end].text == word:
             return end if is_between(units[here:end]) else here
     return here
+
+
+def _past_work(units: Sequence[Unit], here: int) -> int:
+    """Where a verb may stand behind what work is on: "construction of the Elm Hall began"; else `here`."""
+    if not 0 < here < len(units) or units[here - 1].text not in WORKS or units[here].text not in ("of", "on"):
+        return here
+    at = here + 1 + (here + 1 < len(units) and units[here + 1].text == "the")
+    return at + 1 if at < len(units) and units[at].kind is Kind.NAME else here
 
 
 def _is_often(units: Sequence[Unit]) -> bool:

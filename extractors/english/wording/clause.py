@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from extractors.english.wording.phrases import Occurrence, Phrases
-from extractors.english.wording.units import Kind, Unit
+from extractors.english.wording.units import AUXILIARIES, Kind, Unit
 from ontology.terms import OntologyProperty
 
-__all__ = ["Clause", "Governor", "is_entry", "is_glued", "keyed", "of_address"]
+__all__ = ["Clause", "Governor", "is_entry", "is_fronted", "is_glued", "keyed", "of_address"]
 
 _OPENERS: Final = frozenset({"(", "|", "•", ";", "*", "-", "–", ","})
 _BEFORE_ADDRESS: Final = frozenset({"at", ",", ":", "*", "•", "|", "("})
 _LONGEST_KEY: Final = 3
+_PLACED: Final = frozenset("located situated set standing lying built found based".split())  # noqa: SIM905
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,13 @@ def is_glued(units: Sequence[Unit], at: int) -> bool:
         and after is not None
         and (before.end, units[at].end) == (units[at].start, after.start)
     )
+
+
+def is_fronted(units: Sequence[Unit], place: int, at: int) -> bool:
+    """Whether only a place opens the sentence, before its subject: "Located in Norton, Elm Hall was"."""
+    opening = [one.text for one in units[:place] if one.text not in ("the", "now", "today")]
+    opens = len(opening) == 1 or (len(opening) == 2 and opening[0] in _PLACED)
+    return opens and at + 1 < len(units) and units[at + 1].text in AUXILIARIES
 
 
 def keyed(clause: Clause) -> Governor | None:

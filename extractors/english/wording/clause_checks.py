@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from extractors.english.wording.clause import Clause, Governor, is_glued
+from extractors.english.wording.clause import Clause, Governor, is_fronted, is_glued
 from extractors.english.wording.phrases import Group, group_of
 from extractors.english.wording.subjects import is_complement, lead_of
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
@@ -41,7 +41,6 @@ _BEFORE_PAIRS: Final = frozenset("from to between with after for by".split())  #
 _JOINING: Final = frozenset("connect link join unit".split())  # noqa: SIM905
 _NOUN_ENDS: Final = PREPOSITIONS | AUXILIARIES | _NOT_NOUNS
 _PARTICLES_OF_PLACE: Final = frozenset("in within inside at on".split())  # noqa: SIM905
-_PLACED: Final = frozenset("located situated set standing lying built found based".split())  # noqa: SIM905
 _PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
 
 
@@ -272,11 +271,4 @@ def _is_region_behind(units: Sequence[Unit], at: int) -> bool:
     """Whether a name is the region of a place before it: "in Weston, Norton"."""
     place = at - 2
     placed = place > 0 and units[at - 1].text == "," and lead_of(units, place) in _PARTICLES_OF_PLACE
-    return placed and not _is_fronted(units, place, at)
-
-
-def _is_fronted(units: Sequence[Unit], place: int, at: int) -> bool:
-    """Whether only a place opens the sentence, before its subject: "Located in Norton, Elm Hall was"."""
-    opening = [one.text for one in units[:place] if one.text not in ("the", "now", "today")]
-    opens = len(opening) == 1 or (len(opening) == 2 and opening[0] in _PLACED)
-    return opens and at + 1 < len(units) and units[at + 1].text in AUXILIARIES
+    return placed and not is_fronted(units, place, at)

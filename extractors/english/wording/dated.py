@@ -121,6 +121,10 @@ def _is_spent(units: Sequence[Unit], last: int, value: int) -> bool:
 def _first_own(found: Iterable[Occurrence], clause: Clause) -> Governor | None:
     for one in found:
         if clause.term.iri in one.terms and not _is_particle(one, clause.units):
+            if one.gap is not None and clause.units[one.gap[1] - 1].kind is Kind.NAME:
+                return Governor(
+                    one.first, one.last, subject=one.gap[1] - 1
+                )  # "construction of Elm Hall began"
             almost = one.first and clause.units[one.first - 1].text in _ALMOST
             if not almost and (acted := _acted_on(one, clause)) is not None:
                 return Governor(one.first, one.last, subject=acted)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from extractors.english.wording.clause import Clause, Governor, is_glued, keyed, of_address
+from extractors.english.wording.clause import Clause, Governor, is_fronted, is_glued, keyed, of_address
 from extractors.english.wording.dated import of_date
 from extractors.english.wording.measured import of_number
 from extractors.english.wording.phrases import OF_PLACES, Group, Occurrence
@@ -304,7 +304,7 @@ def _region(clause: Clause) -> Governor | None:
     if place >= 0 and units[at - 1].text == "of" and place in clause.others:
         parted = units[place].text.split()[-1] in _SIDES and " " in units[place].text
         return Governor(place + 1, at, subject=place) if parted else None
-    if place < 1 or units[at - 1].text != "," or place not in clause.others:
+    if place < 1 or units[at - 1].text != "," or place not in clause.others or is_fronted(units, place, at):
         return None
     lead = place - 1
     while lead > 0 and units[lead].text in _ARTICLES:

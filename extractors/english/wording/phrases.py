@@ -282,7 +282,7 @@ def _match(
 ) -> tuple[int, tuple[int, int] | None] | None:
     """Where the label's words end that begin at a unit, and the gap in them, if there is one.
 
-    Adverbs, "and operated", and what says when or where may stand between them.
+    Adverbs, "and operated", what says when or where, and what work is on may stand between them.
     """
     here, gap = at, None
     for place, (word, short) in enumerate(zip(label.words, label.stems, strict=True)):

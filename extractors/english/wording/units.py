@@ -77,6 +77,9 @@ PREPOSITIONS: Final = frozenset(
 )
 
 
+WORKS: Final = frozenset({"construction", "building", "work", "works"})
+"""Nouns for what is done to a thing: "construction of the Elm Hall began"."""
+_WORK_ON: Final = re.compile(rf"(?:{'|'.join(word.capitalize() for word in WORKS)}) (?:of|on) ")
 _OPENERS: Final = PREPOSITIONS | {
     "unlike",
     "despite",
@@ -193,6 +196,8 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
         asks = asks and _ARTICLE.match(rest) is not None  # "Does the", "Nicknamed the"
         if opens and rest and (asks or word.casefold() in _OPENERS):
             yield Span(match.end() - len(_ARTICLE.sub("", rest, count=1)), match.end())
+        elif opens and (work := _WORK_ON.match(match.group())) is not None:
+            yield Span(match.end() - len(_ARTICLE.sub("", match.group()[work.end() :], count=1)), match.end())
         elif (part := _PART_OF.match(match.group())) is not None:
             yield Span(match.start(), match.start() + part.end("part"))
             yield Span(match.start() + part.start("whole"), match.end())

@@ -27,6 +27,12 @@ SAID = [
     ("Elm Lane was known as Salt Lane until 1961.", ("Elm Lane", "former name", "Salt Lane")),
     ("Elm Hall was established in 1754 as Salt House.", ("Elm Hall", "former name", "Salt House")),
     ("Elm Hall opened to the public on 3 May 1901.", ("Elm Hall", "opened", "3 May 1901")),
+    ("Construction of Elm Hall started in 1850.", ("Elm Hall", "construction started", "1850")),
+    (
+        "The construction of the Elm Hall began on 3 May 1901.",
+        ("Elm Hall", "construction started", "3 May 1901"),
+    ),
+    ("Construction on Elm Hall began in 1850.", ("Elm Hall", "construction started", "1850")),
     ("In 1901, Elm Hall opened in Norton.", ("Elm Hall", "opened", "1901")),
     ("Elm Hall rises 63 metres above Norton.", ("Elm Hall", "height", "63 metres")),
     ("Ash Bridge crosses the Wye; its main span is 457 metres long.", ("Ash Bridge", "length", "457 metres")),
@@ -71,6 +77,8 @@ NOT_SAID = [
     ),
     ("A room in Weston, Norton is owned by Oak Trust.", ("Norton", "owned by", "Oak Trust")),
     ("A room in Weston, Norton, owned by Oak Trust, is old.", ("Norton", "owned by", "Oak Trust")),
+    ("Construction of Elm Hall was completed in 1850.", ("Elm Hall", "construction started", "1850")),
+    ("Construction of Elm Hall began in 1850 in Norton.", ("Norton", "construction started", "1850")),
     ("Elm Hall stands on West 54th Street.", ("Elm Hall", "located on", "54th Street")),
     ("Elm Hall was designed by Reed and Stem.", ("Elm Hall", "designed by", "Reed")),
     (
@@ -251,6 +259,22 @@ async def test_ends_in_the_wrong_order_are_exchanged(schema: Schema) -> None:
     (designed,) = (c for c in found.candidates if c.predicate == urban("designedBy"))
     assert (labels[designed.subject], designed.problems) == ("Elm Hall", ())
     assert labels[designed.object] == "Ada Stone"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["In Norton, Elm Church is a landmark.", "Located in Norton, Elm Church was designed by Ada Stone."],
+)
+async def test_a_place_that_opens_a_sentence_lies_not_in_what_follows(schema: Schema, text: str) -> None:
+    found = await pipeline(schema, ScriptedModel(reply([("Norton", "located in", "Elm Church")]))).extract(
+        text
+    )
+    labels = {entity.iri: entity.label for entity in found.entities}
+    assert [
+        (labels[one.subject], one.predicate, labels[one.object])  # type: ignore[index]
+        for one in found.candidates
+        if one.object in labels
+    ] == [("Norton", urban("contains"), "Elm Church")]
 
 
 async def test_a_text_in_another_language_is_not_looked_at(schema: Schema) -> None:
