@@ -38,10 +38,6 @@ SAID = [
         "Elm Tower was designed by the Italian Francesco Stone.",
         ("Elm Tower", "designedBy", "Francesco Stone"),
     ),
-    (
-        "Elm Park holds the ruin of the Ash Fort, built by the Oak Trust in 1781.",
-        ("Ash Fort", "completed", "1781"),
-    ),
     ("The Elm School is a member of Oak League.", ("Elm School", "memberOf", "Oak League")),
 ]
 
