@@ -5,6 +5,7 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 from tests.support.prepared_gdal import fork_gdal
@@ -26,6 +27,8 @@ sys.dont_write_bytecode = False
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "data")
 
+_MANY_OBJECTS = 50_000
+
 RunningServer.prepared = True
 fork_readers()
 fork_gdal()
@@ -36,8 +39,23 @@ gc.disable()
 
 def pytest_collection_finish() -> None:
     """Keep the modules and tests, some million objects, out of each later search for garbage."""
-    gc.collect()
-    gc.freeze()
+    _leave_out()
     # Each test makes some ten thousand objects, and hardly any of them in circles.
     gc.set_threshold(7000, 10, 10)
     gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """The same between files, once there are many again: what is shared by tests, and modules imported late.
+
+    Each check of rules searches for garbage among all of it.
+    """
+    another_file = nextitem is not None and nextitem.path != item.path
+    if another_file and len(gc.get_objects(generation=2)) > _MANY_OBJECTS:
+        _leave_out()
+
+
+def _leave_out() -> None:
+    gc.collect()
+    gc.freeze()

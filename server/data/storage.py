@@ -204,13 +204,11 @@ class Loader:
 def _rarely_collected() -> Iterator[None]:
     """Let cycles be looked for rarely: of the very many objects of a report hardly any are in one."""
     before = gc.get_threshold()
-    gc.set_threshold(_OBJECTS, *before[1:])
-    # What is there already is not looked at.
-    gc.freeze()
+    # The oldest, which were there before, are not looked at.
+    gc.set_threshold(_OBJECTS, before[1], _OBJECTS)
     try:
         yield
     finally:
-        gc.unfreeze()
         gc.set_threshold(*before)
 
 

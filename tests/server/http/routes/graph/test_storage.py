@@ -1,5 +1,6 @@
 """What operators do to a server in use: load, dump, back up, optimize."""
 
+import gc
 from pathlib import Path
 
 import httpx
@@ -115,6 +116,17 @@ async def test_a_bulk_load_passes_the_gate_and_reports_what_it_let_in(
     assert reported["violations"] > 0
     assert reported["examples"]
     assert await select(client, COUNT) == [{"n": "1"}]
+
+
+async def test_the_report_of_a_bulk_load_leaves_out_of_each_search_for_garbage_what_was_left_out_before(
+    client: httpx.AsyncClient, file: Path
+):
+    thresholds, frozen = gc.get_threshold(), gc.get_freeze_count()
+    assert frozen > 10_000
+    answer = await client.post("/loads", json={"files": [str(file)], "bulk": True})
+    assert answer.status_code == 200, answer.text
+    assert gc.get_freeze_count() > frozen / 2
+    assert gc.get_threshold() == thresholds
 
 
 @pytest.mark.parametrize("small", [0, 2**40])
