@@ -51,7 +51,7 @@ from extractors.grounding.interpretation import (
 from extractors.grounding.iri_minting import IriMinter
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
-from extractors.label_reading import unsaid
+from extractors.label_reading import LabelReading
 from extractors.text.chunking import Span
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
@@ -84,7 +84,6 @@ class StatementBuilder:
         wording: bool = True,
         by_labels: bool = False,
     ) -> None:
-        self._by_labels = by_labels
         self._implied_kinds = implied_kinds
         self._wording = wording
         self._text = text
@@ -94,18 +93,19 @@ class StatementBuilder:
         self._language = language
         self._calibration = calibration
         self._interpreter = Interpreter(text, schema, linker, synonyms=synonyms)
+        reads = wording and by_labels
+        self._labels = LabelReading(text, linker, self._interpreter, minimum_confidence) if reads else None
         self._checks = PlausibilityChecks(schema, linker, minimum_confidence, held)
 
     def build(self, said: Sequence[StatedTriple]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
         calibrated = [self._calibrated(one) for one in said]
         readings = self._interpreter.interpret(calibrated)
-        if self._wording and self._by_labels:
-            ends = {end for one in readings for end in (one.said.triple.subject, one.said.triple.object)}
-            wording = Wording(self._text, self._linker, ends)
-            calibrated += unsaid(wording.proposed(), wording.proposed_kinds(), readings)
-            readings = self._interpreter.interpret(calibrated)
+        if self._labels is not None:
+            readings = self._interpreter.interpret([*calibrated, *self._labels.unsaid(readings)])
         readings = self._looked_at(readings)
+        if self._labels is not None:
+            readings = [*readings, *self._labels.in_other_order(readings)]
         names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
         candidates: dict[_Key, Candidate] = {}
         labels: dict[NamedNode, _Key] = {}

@@ -110,6 +110,15 @@ def _implied(
         if not fitting and hint is None and (guess := guesses.get(node)) is not None:
             allowed = all(linker.fit((guess,), classes) is Fit.INSTANCE for classes, _ in demands)
             fitting = [(guess, link) for _, link in demands if allowed]
+        if not fitting:
+            fitting = [
+                (kind, link)
+                for kind, link in sole
+                if all(
+                    linker.fit((kind,), classes) is not Fit.DISJOINT
+                    for classes in (*(one for one, _ in demands), *([frozenset({hint})] if hint else []))
+                )
+            ]
         if fitting:
             kind, _ = fitting[0]
             surest = max((link for one, link in fitting if one == kind), key=lambda link: link.score or 0.0)

@@ -16,6 +16,7 @@ __all__ = [
     "OPENING_PERSONS",
     "TITLES",
     "is_given_name",
+    "is_maker",
     "looks_like_organization",
     "looks_like_person",
     "may_be_person",
@@ -31,6 +32,14 @@ OPENING_PERSONS: Final = TITLES | frozenset(
     shepherd farmer sailor soldier workers gentlemen ladies girls boys""".split()  # noqa: SIM905
 )
 """Words that go with "'s" in a name of its own: "King's Cross", "Fisherman's Wharf"."""
+_MAKERS: Final = frozenset(
+    """aalto ando barragan barry bernini berlage bofill borromini botta brunel brunelleschi burnham
+    calatrava chillida chipperfield eiffel foster gaudi garnier gehry gropius hadid haussmann herzog
+    horta hundertwasser kahn kapoor koolhaas kuma libeskind loos lutyens mackintosh mansart
+    michelangelo moneo nash niemeyer nouvel olmsted palladio pei perret piano plecnik pugin rodin
+    rogers saarinen schinkel siza stirling sullivan tange telford utzon wagner wren wright zumthor""".split()  # noqa: SIM905
+)
+"""Architects, engineers and artists, without accents, whose surname alone stands before a work of theirs."""
 _PARTICLES: Final = frozenset("de da do dos del della di du van von der den la le y bin ibn al el".split())  # noqa: SIM905
 _ENDINGS: Final = frozenset(
     """company co corporation corp incorporated inc limited ltd llc llp plc gmbh ag sa s.a spa s.p.a oyj ab as
@@ -47,6 +56,11 @@ _INITIAL = re.compile(r"(?:[A-Z]\.)+$|[A-Z]$")
 def is_given_name(word: str) -> bool:
     """Tell a given name: "Rafael"."""
     return _folded(word) in _given()
+
+
+def is_maker(word: str) -> bool:
+    """Tell the surname of one who is known by it for works: "Gehry"."""
+    return _folded(word) in _MAKERS
 
 
 def looks_like_person(name: str) -> bool:

@@ -43,6 +43,15 @@ _WHEREABOUTS = re.compile(r"(?P<name>\S.*?),?\s+(?:in|near)\s+(?P<place>\S.*)")
 _PART_OF = re.compile(r"(?P<part>\S.*\s(?:Side|End|Quarter|Neighbou?rhood)) of \S.*")
 _KIND_OF = re.compile(r"[^\W\d_a-z]\S*(?: \S+)*? [a-z]{4,} of (?P<whole>[^\W\d_a-z].*)")
 _POSSESSOR = re.compile(r"(?P<owner>\w[^'’,]*)['’]s (?P<thing>\S.*)")
+_COMMON: Final = frozenset(
+    """cross kitchen wharf seat gate end head corner row walk hill green bay island isle point landing
+    creek quay rock nose leap cave cove mill garden gardens bridge store stores theatre theater
+    hotel bar pub cafe inn arms court lane yard way castle tower house hall church chapel cottage
+    farm field fields ground grounds wood woods ford ferry hole peak pass well wells drop copse lock
+    dyke wall stairs steps market college school hospital home club fort folly palace tomb tavern
+    alley islands beach mount mountain""".split()  # noqa: SIM905
+)
+"""Words that are a name only with their owner: "Magellan's Cross"."""
 _LINKING: Final = frozenset("of in at on de du del der des la le for and near".split())  # noqa: SIM905
 _PRONOUNS: Final = (
     "it its he she they them him her this that these those which who we i you itself himself herself "
@@ -217,18 +226,21 @@ def without_whereabouts(name: str) -> str:
     return found["name"]
 
 
-def without_possessor(name: str) -> str:
-    """Return a name without the place that it belongs to: "Norton's Central Station".
+def without_possessor(name: str, is_noun: Callable[[str], bool] = lambda word: False) -> str:
+    """Return a name without the place that it belongs to: "Norton's Central Station", "Norton's Ashsee".
 
-    A saint's, a king's or a given name with "'s" is a part of the name: "St Paul's", "King's Cross".
+    A saint's, a king's or a given name with "'s" is a part of the name: "St Paul's", "King's Cross". So is
+    what stands before one common word, "Elm's Corner"; `is_noun` knows the nouns of classes.
     """
     found = _POSSESSOR.fullmatch(" ".join(name.split()))
-    if found is None or ends_small(found["thing"]) or not found["thing"][0].isupper():
+    if found is None or not found["thing"][0].isupper():
         return name
-    owner = found["owner"].split()
+    owner, thing = found["owner"].split(), found["thing"].split()
     people = (owner[0].casefold().strip("."), owner[-1].casefold())
-    own = any(word in OPENING_PERSONS for word in people) or is_given_name(owner[0])
-    whole = own or len(owner) > 2 or len(found["thing"].split()) < 2
+    own = any(word in OPENING_PERSONS for word in people) or is_given_name(owner[0]) or is_noun(owner[-1])
+    common = is_noun(thing[-1]) or thing[-1].casefold() in _COMMON
+    ends = ends_small(found["thing"]) and not common
+    whole = own or len(owner) > 2 or ends or (len(thing) < 2 and common)
     return name if whole else found["thing"]
 
 

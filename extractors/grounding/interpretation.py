@@ -36,6 +36,7 @@ _AFTER_HEAD = re.compile(
     r"\s*(?:,|\b(?:of|in|on|at|for|by|with|from|near|that|which|who|to|along|between|designed|built)\b)"
 )
 
+_OWNS = re.compile(r"['’]s\b")
 _GOES_ON = re.compile(r",? (?:and|on|for)\b")
 
 Synonyms = Callable[[OneOf["class", "property"], str], NamedNode | None]
@@ -127,7 +128,19 @@ class Interpreter:
     def _name_alone(self, name: str) -> str:
         if self._linker.labels.exact(name):
             return name
-        return self._completed(without_possessor(without_heading(without_whereabouts(name))))
+        bare = self._before_owner(without_heading(without_whereabouts(name)))
+        return self._completed(without_possessor(bare, self._is_noun))
+
+    def _before_owner(self, name: str) -> str:
+        """Leave out of a name the owner of what follows it: "Line 52, Norton" before "'s busiest line"."""
+        head, comma, _ = name.rpartition(", ")
+        spans = self._text.occurrences(name) if comma and is_name(head) else ()
+        owns = bool(spans) and all(_OWNS.match(self._text.text, span.end) for span in spans)
+        return head if owns else name
+
+    def _is_noun(self, word: str) -> bool:
+        """Whether a word is the noun of a class."""
+        return self._schema.find_class(word) is not None
 
     def _completed(self, name: str) -> str:
         """Complete a name that is cut wherever it occurs: "Ministry of Trade" before "and Industry".

@@ -29,7 +29,7 @@ _PLAIN_VERB = (
     r"assign|classify|label|link|connect|merge|import|save(?!\s+for\b)|inform|learn|know\s+that|notice|"
     r"understand|"
     r"acknowledge|be\s+(?:sure|certain|aware|careful|advised)|have\s+(?:it|them)|see\s+to|"
-    r"let(?=\s+(?:it|us|the|this|me|him|them|her)\b|['’]s\b)|consult|compare|continue|proceed|act|stop|"
+    r"let(?=\s+(?:it|us|the|this|me|him|them|her)\b|['’]s\b)|consult|compare|continue|proceed|act|stop(?!\s+(?:no\.?\s*)?\d)|"
     r"start\s+by|"
     r"begin\s+by|listen|fill\s+in|translate|summari[sz]e|describe|draw|imagine|visit|apply|obey|"
     r"follow\s+(?:the|these|my)"

@@ -60,7 +60,8 @@ def after_adjuncts(units: Sequence[Unit], here: int, word: str, *, dated: bool) 
         is_between, longest = _is_load, _LONGEST_PLACE
     for end in range(here + 1, min(here + longest + 1, len(units))):
         if units[end].text == word:
-            return end if is_between(units[here:end]) else here
+            between = units[here:end]
+            return end if is_between(between) or (word == "to" and _is_date(between)) else here
     return here
 
 

@@ -121,6 +121,8 @@ def _is_spent(units: Sequence[Unit], last: int, value: int) -> bool:
 def _first_own(found: Iterable[Occurrence], clause: Clause) -> Governor | None:
     for one in found:
         if clause.term.iri in one.terms and not _is_particle(one, clause.units):
+            if clause.units[clause.value - 1].text == "between" and one.last != clause.value:
+                return None  # "built by Ada Stone between 1593 and 1596" ended with the second
             if one.gap is not None and clause.units[one.gap[1] - 1].kind is Kind.NAME:
                 return Governor(
                     one.first, one.last, subject=one.gap[1] - 1

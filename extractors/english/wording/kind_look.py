@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from extractors.english.wording.kinds import kind_of_name, mentions_kind, said_kind
+from extractors.english.wording.kinds import described_kind, kind_of_name, mentions_kind, said_kind
 from extractors.english.wording.units import Unit, capitalized_runs, units_of
 from extractors.english.wording.whole_names import WholeNames
 from extractors.grounding.entities import name_key
@@ -75,6 +75,18 @@ class KindLook:
             if said:
                 kind = max(said, key=lambda one: (len(one.label), one.label))
                 yield words, kind.label, self._text.sentence_of(name)
+
+    def described(self, name: str) -> tuple[OntologyClass, Span] | None:
+        """The kind that a noun phrase behind a name says, and its sentence."""
+        for place in self._text.occurrences(name):
+            sentence = self._text.sentence_of(place)
+            spans = {one for one in self._names if one.end <= place.start or place.end <= one.start}
+            units = units_of(self._text.text, sentence, {*spans, place})
+            at = next((n for n, unit in enumerate(units) if unit.start == place.start), None)
+            kind = None if at is None else described_kind(units, at, self._schema)
+            if kind is not None and self._is_english(sentence):
+                return kind, sentence
+        return None
 
     def _in_other_name(self, reading: Interpretation, kind: OntologyClass) -> str | None:
         """The name that has the word for a kind, where that is another name's: "Central Park"."""

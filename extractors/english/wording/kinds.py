@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from extractors.english.people import looks_like_organization, looks_like_person
-from extractors.english.wording.units import PREPOSITIONS, Kind, Unit
+from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit
 from extractors.text.chunking import Span
 from ontology.labels import normalize
 from ontology.schema import Schema
 from ontology.terms import OntologyClass
 
-__all__ = ["kind_of_name", "mentions_kind", "said_kind", "suggested_kind"]
+__all__ = ["described_kind", "kind_of_name", "mentions_kind", "said_kind", "suggested_kind"]
 
 _LONGEST_KIND: Final = 3
 _COPULAS: Final = frozenset({"is", "was", "are", "were", ",", "as", "(", "became", "remains", "called"})
@@ -87,6 +87,37 @@ def said_kind(units: Sequence[Unit], name: Span, kind: OntologyClass) -> Unit | 
     if at is None:
         return None
     return _behind(units, at, kind) or _before(units, at, kind)
+
+
+def described_kind(units: Sequence[Unit], at: int, schema: Schema) -> OntologyClass | None:
+    """The class that a noun phrase behind a name says: "Line 5, Norton's busiest tram line, starts".
+
+    The phrase stands after a comma or "is", opens with an article or an owner, and ends with a class's label.
+    """
+    here = at + 1
+    if here >= len(units) or units[here].text not in (",", "is", "was"):
+        return None
+    here += 1
+    if here + 1 < len(units) and units[here + 1].text == "'s":
+        here += 2
+    elif here < len(units) and units[here].text in ("a", "an", "the"):
+        here += 1
+    else:
+        return None
+    end = here
+    while end < len(units) and end < here + _LONGEST_DESCRIPTION and _is_plain(units[end]):
+        end += 1
+    if end >= len(units) or end == here or units[end].kind is Kind.NAME:
+        return None
+    said = [unit.text for unit in units[here:end]]
+    sizes = range(min(_LONGEST_KIND, len(said)), 0, -1)
+    return next((kind for n in sizes if (kind := schema.find_class(" ".join(said[-n:]))) is not None), None)
+
+
+def _is_plain(unit: Unit) -> bool:
+    """Whether a word may be part of a noun phrase."""
+    joined = unit.kind is Kind.WORD or unit.text == "-"
+    return joined and unit.text not in PREPOSITIONS | AUXILIARIES | {"and", "or", "that", "which", "who"}
 
 
 def _behind(units: Sequence[Unit], at: int, kind: OntologyClass) -> Unit | None:

@@ -7,7 +7,7 @@ a paraphrase that none of them has waits for a person, who may add it as a label
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -37,7 +37,6 @@ from extractors.english.wording.governing import governors
 from extractors.english.wording.kind_look import KindLook
 from extractors.english.wording.kinds import kind_of_name
 from extractors.english.wording.phrases import Group, group_of, phrases_of
-from extractors.english.wording.proposing import IT, Proposed, proposals
 from extractors.english.wording.subjects import (
     Description,
     antecedent_before,
@@ -46,7 +45,7 @@ from extractors.english.wording.subjects import (
     listed_with,
     subject_of,
 )
-from extractors.english.wording.topics import Topics, complemented, is_another, opening_noun
+from extractors.english.wording.topics import IT, Topics, complemented, is_another, opening_noun
 from extractors.english.wording.units import (
     AUXILIARIES,
     PREPOSITIONS,
@@ -77,47 +76,53 @@ class Wording:
     """Looks again at relations of one text; `names` are all names that were found in it."""
 
     def __init__(self, text: GroundedText, linker: Linker, names: Collection[str]) -> None:
-        self._text = text
+        self.text = text
         self._linker = linker
-        self._schema = linker.schema
-        self._phrases = phrases_of(linker.schema)
-        self._reads = detect_language(text.text, expected=(_LANGUAGE,)) in (_LANGUAGE, None)
+        self.schema = linker.schema
+        self.phrases = phrases_of(linker.schema)
+        self.reads = detect_language(text.text, expected=(_LANGUAGE,)) in (_LANGUAGE, None)
         self._runs = frozenset(run for one in text.sentences for run in capitalized_runs(text.text, one))
         named = (name for name in names if is_name(name))
         spans = {s for name in named for s in text.occurrences(name) if not is_indefinite(text.text, s)}
         spans |= {Span(start, end) for start, end, _ in linker.labels.mentions(text.text)}
         self._names = frozenset(span for span in spans if not looks_like_value(_words(text, span)))
-        self._whole = WholeNames(text, linker, self._phrases)
+        self._whole = WholeNames(text, linker, self.phrases)
         self._kinds = KindLook(text, linker, self._names, self._whole, self._is_english)
-        self._topics = Topics(text, self._units_of, self._suits, self._phrases)
+        self.topics = Topics(text, self._units_of, self._suits, self.phrases)
 
     def _units_of(self, sentence: Span) -> Sequence[Unit]:
-        runs = capitalized_runs(self._text.text, sentence)
-        return units_of(self._text.text, sentence, {*self._names, *runs})
+        runs = capitalized_runs(self.text.text, sentence)
+        return units_of(self.text.text, sentence, {*self._names, *runs})
 
     def _suits(self, noun: str, name: str) -> bool:
         """Whether "the museum" can be a name: it has that word, or is known or called to be one."""
-        kind = self._schema.find_class(noun)
-        if self._phrases.is_head(noun, name):
+        kind = self.schema.find_class(noun)
+        if self.phrases.is_head(noun, name):
             return True
         own = {one for entry in self._linker.labels.exact(name) for one in entry.classes}
-        said = kind_of_name(name, self._schema)
+        said = kind_of_name(name, self.schema)
         own |= {said.iri} if said is not None else set()
         if kind is None:
             return False
-        above = self._schema.superclasses
+        above = self.schema.superclasses
         if any(kind.iri in above(one) for one in own):
             return True
-        return any(self._kinds.said_kind(span, kind) is not None for span in self._text.occurrences(name))
+        return any(self._kinds.said_kind(span, kind) is not None for span in self.text.occurrences(name))
 
-    def proposed(self) -> Iterable[Proposed]:
-        """What the text says by the labels of relations; see `proposing`."""
-        names = self._names | self._runs
-        return proposals(self._text, self._schema, self._phrases, self._topics, names) if self._reads else ()
+    @property
+    def names(self) -> frozenset[Span]:
+        """Where the names of the text are, those that capitalized words make among them."""
+        return self._names | self._runs
 
-    def proposed_kinds(self) -> Iterable[tuple[str, str, Span]]:
+    def foreign_kinds(self) -> Iterable[tuple[str, str, Span]]:
         """What kinds the text says of names in other scripts than Latin, which a small model passes over."""
-        return self._kinds.said_of_foreign(self._runs) if self._reads else ()
+        return self._kinds.said_of_foreign(self._runs) if self.reads else ()
+
+    def described_kinds(self, names: Iterable[str]) -> Iterable[tuple[str, str, Span]]:
+        """The kinds that noun phrases behind names say of them: the name, the kind, the sentence."""
+        for name in names:
+            if (found := self._kinds.described(name)) is not None:
+                yield name, found[0].label, found[1]
 
     def look(self, reading: Interpretation) -> Interpretation:
         """Return the reading with what its words do not say, or with its ends in the order that they say."""
@@ -129,7 +134,7 @@ class Wording:
         doubt = self._whole.doubt(reading, term) or self._doubt(reading)
         if doubt is None or term.kind is not PropertyKind.OBJECT or term.symmetric:
             return replace(reading, doubt=doubt)
-        inverse = self._schema.properties.get(term.inverse) if term.inverse else None
+        inverse = self.schema.properties.get(term.inverse) if term.inverse else None
         if inverse is not None:
             other = replace(reading, relation=inverse)
             if self._fits(reading.said.triple.subject, inverse.domains) and self._doubt(other) is None:
@@ -156,10 +161,10 @@ class Wording:
             return f'It says "{term.label}" of a thing and itself.'
         found = None
         for span in self._spans(triple.object, reading):
-            sentence = self._text.sentence_of(span)
+            sentence = self.text.sentence_of(span)
             if not self._is_english(sentence):
                 return None
-            doubt = self._says(sentence, term, triple.subject, span, triple.relation)
+            doubt = self.says(sentence, term, triple.subject, span, triple.relation)
             if doubt is None or self._says_inverse(sentence, term, triple.subject, span):
                 return None
             found = found or doubt
@@ -171,42 +176,49 @@ class Wording:
         """Whether a sentence after one about the object says it of "it": "Elm Bridge crosses it"."""
         triple, term = reading.said.triple, reading.relation
         assert term is not None
-        for mention in self._text.occurrences(triple.subject):
-            sentence = self._text.sentence_of(mention)
-            topic = self._topics.before(sentence)
+        for mention in self.text.occurrences(triple.subject):
+            sentence = self.text.sentence_of(mention)
+            topic = self.topics.before(sentence)
             if topic is None or not self._is(Unit(Kind.NAME, topic.casefold(), "", 0, 0), triple.object):
                 continue
-            for it in IT.finditer(self._text.text, mention.end, sentence.end):
-                if self._says(sentence, term, triple.subject, Span(it.start(), it.end()), "") is None:
+            for it in IT.finditer(self.text.text, mention.end, sentence.end):
+                if self.says(sentence, term, triple.subject, Span(it.start(), it.end()), "") is None:
                     return True
         return False
 
     def _spans(self, words: str, reading: Interpretation) -> Sequence[Span]:
         window = reading.said.window
-        near = self._text.occurrences(words, window) or self._text.occurrences(words)
+        near = self.text.occurrences(words, window) or self.text.occurrences(words)
         assert reading.grounded.object is not None
         return [reading.grounded.object, *(span for span in near if span != reading.grounded.object)]
 
     def _is_english(self, sentence: Span) -> bool:
-        return self._reads or is_held_together(self._text.text[sentence.start : sentence.end], _LANGUAGE)
+        return self.reads or is_held_together(self.text.text[sentence.start : sentence.end], _LANGUAGE)
 
     def _says_inverse(self, sentence: Span, term: OntologyProperty, subject: str, value: Span) -> bool:
         """Whether the sentence says it from the other end: "contains" for "located in"."""
-        other = (
-            term if term.symmetric else self._schema.properties.get(term.inverse) if term.inverse else None
-        )
+        other = term if term.symmetric else self.schema.properties.get(term.inverse) if term.inverse else None
         if other is None:
             return False
         return any(
-            self._says(sentence, other, _words(self._text, value), span, "") is None
-            for span in self._text.occurrences(subject, sentence)
+            self.says(sentence, other, _words(self.text, value), span, "") is None
+            for span in self.text.occurrences(subject, sentence)
         )
 
-    def _says(
-        self, sentence: Span, term: OntologyProperty, subject: str, value: Span, relation: str
+    def says(
+        self,
+        sentence: Span,
+        term: OntologyProperty,
+        subject: str,
+        value: Span,
+        relation: str,
+        governs: Callable[[Clause, Governor], bool] | None = None,
     ) -> str | None:
-        """What speaks against a sentence saying that the subject has this value; None for nothing."""
-        text = self._text.text
+        """What speaks against a sentence saying that the subject has this value; None for nothing.
+
+        `governs` tells which words that say the relation count; without it all do.
+        """
+        text = self.text.text
         names = {span for span in self._names if sentence.start <= span.start < sentence.end}
         names |= set(capitalized_runs(text, sentence))
         group = group_of(term)
@@ -226,13 +238,13 @@ class Wording:
             for n, unit in enumerate(units)
             if n != at
             and self._is(unit, subject)
-            and not self._phrases.is_other(units, n)
+            and not self.phrases.is_other(units, n)
             and not is_compound(units, n)
         )
-        extra = {term.iri: relation} if relation and not self._phrases.knows(relation) else {}
-        occurrences = self._phrases.occurrences(units, group, extra)
-        clause = Clause(units, at, others, occurrences, term, self._phrases)
-        if group is Group.NAMES and (is_part_of_words(clause) or self._phrases.is_other(units, at)):
+        extra = {term.iri: relation} if relation and not self.phrases.knows(relation) else {}
+        occurrences = self.phrases.occurrences(units, group, extra)
+        clause = Clause(units, at, others, occurrences, term, self.phrases)
+        if group is Group.NAMES and (is_part_of_words(clause) or self.phrases.is_other(units, at)):
             return f'"{_text(text, units[at])}" is a part of a longer name, or describes another thing.'
         if (
             group is Group.NAMES
@@ -242,6 +254,8 @@ class Wording:
             return f'"{_text(text, units[at])}" describes a thing and is no name.'
         doubts: list[str] = []
         for found in governors(clause, group):
+            if governs is not None and not governs(clause, found):
+                continue
             doubt = self._against(sentence, clause, found, subject, group)
             if doubt is None:
                 return None
@@ -253,7 +267,7 @@ class Wording:
         self, sentence: Span, clause: Clause, found: Governor, subject: str, group: Group
     ) -> str | None:
         """What speaks against words that say the relation of the object saying it of the subject."""
-        text, units, term = self._text.text, clause.units, clause.term
+        text, units, term = self.text.text, clause.units, clause.term
         said = _text(text, units[clause.value])
         if is_owner(clause, found):
             return f'"{said}" owns what follows it, or is a part of its name.'
@@ -278,9 +292,9 @@ class Wording:
             return False  # "This came to be called the Elm Affair": what happened, no thing
         if is_another(units):
             return False
-        topics = list(self._topics.recent(sentence))
+        topics = list(self.topics.recent(sentence))
         noun = opening_noun(units) if any(unit.text in ("the", "this") for unit in units[:2]) else ()
-        described = (self._topics.described(sentence, " ".join(noun[:n])) for n in range(len(noun), 0, -1))
+        described = (self.topics.described(sentence, " ".join(noun[:n])) for n in range(len(noun), 0, -1))
         topics += [name for name in described if name is not None]
         return not topics or any(
             self._is(Unit(Kind.NAME, topic.casefold(), "", 0, 0), subject) for topic in topics
@@ -289,7 +303,7 @@ class Wording:
     def _wrong_subject(
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group
     ) -> str | None:
-        units, text = clause.units, self._text.text
+        units, text = clause.units, self.text.text
         if found.subject is not None:
             if found.subject in clause.others or not self._is_name(units, found.subject):
                 return None
@@ -336,7 +350,7 @@ class Wording:
 
     def _other(self, clause: Clause, found: Governor, subject: str) -> str | None:
         """The other thing of which the words surely speak, by what stands right before them."""
-        units, text = clause.units, self._text.text
+        units, text = clause.units, self.text.text
         if says_of_a_part(units, found) or says_of_owned(clause, found):
             return "something of another thing"
         owner = owner_before(units, found) or name_before(clause, found)
@@ -349,7 +363,7 @@ class Wording:
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str
     ) -> str | None:
         """The same where the object is the grammatical subject: "Ada Stone designed the hall"."""
-        units, text = clause.units, self._text.text
+        units, text = clause.units, self.text.text
         meant = antecedent_before(units, clause.value, lambda unit: self._is(unit, subject))
         if isinstance(meant, Unit) and not self._is(meant, subject):
             return f'The text says "{term.label}" of "{_text(text, meant)}", not of "{subject}".'
@@ -386,7 +400,7 @@ class Wording:
         if found.subject is not None:
             return None
         if found.first and units[found.first - 1].text == "its" and not clause.others:
-            before = self._topics.before(sentence)
+            before = self.topics.before(sentence)
             if before is not None and not self._is(Unit(Kind.NAME, before.casefold(), "", 0, 0), subject):
                 return f'The text says "{term.label}" of "{before}", not of "{subject}".'
         first = next((unit for unit in units if unit.kind is not Kind.MARK), None)
@@ -397,11 +411,11 @@ class Wording:
         if any(not is_complement(units, at) for at in named) or (named and first.text not in ("it", "its")):
             return None
         if first.text in ("it", "its"):
-            if not self._topics.may_be(sentence, lambda unit: self._is(unit, subject)):
+            if not self.topics.may_be(sentence, lambda unit: self._is(unit, subject)):
                 return f'The text says "{term.label}" of what it speaks of before, not of "{subject}".'
         elif first.text == "the" and (noun := opening_noun(units)):
-            own_kind = kind_of_name(subject, self._schema)
-            kinds = (self._schema.find_class(" ".join(noun[:n])) for n in range(len(noun), 0, -1))
+            own_kind = kind_of_name(subject, self.schema)
+            kinds = (self.schema.find_class(" ".join(noun[:n])) for n in range(len(noun), 0, -1))
             kind = next((one for one in kinds if one is not None), None)
             if kind is None or own_kind is None or self._suits(kind.label, subject):
                 return None
@@ -424,11 +438,11 @@ class Wording:
             if not fits:
                 return f'The text says "{term.label}" of "{about.noun}", not of "{subject}".'
         if about.possessive:
-            own = any(self._phrases.has_noun(term.iri, word) for word in words if not word.endswith("ed"))
+            own = any(self.phrases.has_noun(term.iri, word) for word in words if not word.endswith("ed"))
             if own or not of_it:
                 return None
             return f'The text says "{term.label}" of a part of it ("its {words[0]}"), not of "{subject}".'
-        kinds = (self._schema.find_class(" ".join(words[:n])) for n in range(len(words), 0, -1))
+        kinds = (self.schema.find_class(" ".join(words[:n])) for n in range(len(words), 0, -1))
         kind = next((one for one in kinds if one is not None), None)
         classes = frozenset(c for entry in self._linker.labels.exact(subject) for c in entry.classes)
         if kind is None or not classes:

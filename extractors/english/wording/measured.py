@@ -29,7 +29,8 @@ _NUMBERED: Final = frozenset("grade grades age ages aged pier line route room fl
 _BESIDE: Final = frozenset("includes including include plus another additional extra further".split())  # noqa: SIM905
 _COUNTED: Final = frozenset(
     """people persons inhabitants residents visitors spectators students pupils passengers riders seats guests
-    souls citizens places years stories storeys floors levels beds rooms""".split()  # noqa: SIM905
+    souls citizens places years stories storeys floors levels beds rooms worshippers worshipers fans patients
+    children pilgrims inmates prisoners delegates diners couples listeners""".split()  # noqa: SIM905
 )
 _SHORT_TIMES: Final = frozenset({"daily", "weekly", "monthly", "hourly"})
 _SHORT: Final = frozenset("day week month hour night weekday weekend".split())  # noqa: SIM905
@@ -65,17 +66,41 @@ def of_number(clause: Clause) -> Governor | None:
         return None  # "100 feet wide" is no height, though that may be said in feet
     if _is_apart(units, value):
         return None
+    own = _described(units, value)
     if behind:
         return Governor(value, next(one.last for one in behind if iri in one.terms))
     if clause.phrases.within(iri, units[value].text):
-        return Governor(value, value + 1) if _is_measured(units, value) else None
+        return Governor(value, value + 1, subject=own) if own or _is_measured(units, value) else None
     nearest = max((one.last for one in before), default=None)
     for one in before:
         if one.last == nearest and iri in one.terms and not _counts_other(clause):
             return Governor(one.first, value + 1)
     for one in after:
         if iri in one.terms:
-            return Governor(value, one.last)
+            return Governor(value, one.last, subject=own)
+    return None
+
+
+def _described(units: Sequence[Unit], value: int) -> int | None:
+    """The name that a number with a hyphen describes: "the 42-story Elm Tower"."""
+    said = units[value].text
+    at = value + 1
+    if not ("-" in said or (at < len(units) and units[at].text == "-")):
+        return None
+    while at < len(units) and at <= value + _VALUE_REACH:
+        if units[at].kind is Kind.NAME:
+            after = units[at + 1] if at + 1 < len(units) else None
+            noun = (
+                after is not None and after.kind is Kind.WORD and after.text not in AUXILIARIES | PREPOSITIONS
+            )
+            return None if noun and after is not None and not after.text.endswith("ed") else at
+        if units[at].text in AUXILIARIES | PREPOSITIONS or (
+            units[at].kind is Kind.MARK and units[at].text != "-"
+        ):
+            return None
+        if units[at].text in ("that", "which", "who", "and"):
+            return None
+        at += 1
     return None
 
 

@@ -188,6 +188,10 @@ class Phrases:
         """Whether a word is one of the labels of a relation."""
         return any(label.words == (text,) for label in self._own.get(iri, ()))
 
+    def has_words(self, iri: NamedNode, said: Sequence[str]) -> bool:
+        """Whether words are a label of the relation."""
+        return any(label.words == tuple(said) for label in self._own.get(iri, ()))
+
     def has_noun(self, iri: NamedNode, noun: str) -> bool:
         """Whether a label of the relation ends with this noun, as a stem."""
         return any(label.stems[-1] == stem(noun) for label in self._own.get(iri, ()))

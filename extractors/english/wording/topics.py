@@ -15,7 +15,7 @@ from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Un
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 
-__all__ = ["Topics", "complemented", "is_another", "opening_noun"]
+__all__ = ["IT", "Topics", "complemented", "is_another", "opening_noun"]
 
 _THINGS: Final = frozenset({"it", "its"})
 _PRESENTING: Final = frozenset("nearby next here there opposite behind beyond close also across".split())  # noqa: SIM905
@@ -26,6 +26,11 @@ _OBJECTS: Final = frozenset("the a an it its this and".split())  # noqa: SIM905
 _GAP = re.compile(r"\n[ \t\r]*\n")
 _BULLETS: Final = frozenset('"“-•*·–—>')
 _OTHERS: Final = frozenset("original former previous earlier older other another".split())  # noqa: SIM905
+_BEFORE_CLAUSES: Final = (
+    "and but that when where while as if because until since which what before after than"
+)
+IT: Final = re.compile(rf"(?<=[a-z] ){''.join(f'(?<! {word} )' for word in _BEFORE_CLAUSES.split())}it(?!\w)")
+"""The word as an object: no clause begins with it."""
 _LONGEST_NOUN: Final = 3
 _SENTENCES_BACK: Final = 3
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from extractors.english.people import looks_like_person
 from extractors.english.wording.long_names import joined_runs
 from extractors.text.chunking import Span
 from extractors.text.letters import LETTER, MARKS
@@ -56,7 +57,7 @@ _KEY = re.compile(r"[^\n:]{1,30}:\s|\s*\n")
 _SHORTEST_WRAPPED: Final = 50
 _REACH: Final = 40
 _ADJECTIVE = re.compile(r"\b[Aa]n?\s+$")
-_ADJECTIVAL = re.compile(r"[A-Z]\w*(?:ican|ese|ish|ian|ench|utch|reek|erman|wiss)")
+_ADJECTIVAL = re.compile(r"[A-Z]\w*(?:ican|ese|ish|ian|ench|utch|reek|erman|wiss|lean|rean|pean)")
 _QUALIFIED = re.compile(r"(?:(?:,| and| or) [A-Z]\w+)*\s+(?!(?:and|or|in|on|at|of|to|by|for|is|was)\b)[a-z]")
 _NOUN_FOLLOWS = re.compile(
     r"\s+(?!(?:and|or|in|on|at|of|to|by|for|is|was|has|had|that|which|who|with|from)\b)[a-z]"
@@ -91,6 +92,11 @@ _OPENERS: Final = PREPOSITIONS | {
     "although",
     "if",
 }
+_DATED = re.compile(
+    r"(?:.*\s)?(?:January|February|March|April|May|June|July|August|September|October|November|December|"
+    r"\w+day|Spring|Summer|Autumn|Fall|Winter) the "
+)
+_NAMING_OPENERS: Final = frozenset({"Called", "Named", "Renamed", "Nicknamed", "Dubbed", "Christened"})
 _NAMING: Final = frozenset(stem(word) for word in ("known", "called", "named"))
 
 
@@ -194,8 +200,13 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
         word, _, rest = match.group().partition(" ")
         asks = word.casefold() in AUXILIARIES or word.endswith(("ed", "ing"))
         asks = asks and _ARTICLE.match(rest) is not None  # "Does the", "Nicknamed the"
-        if opens and rest and (asks or word.casefold() in _OPENERS):
+        asks = asks or word in _NAMING_OPENERS
+        if (dated := _DATED.match(match.group())) is not None:
+            yield Span(match.start() + dated.end(), match.end())  # "Every June the Elm Fair"
+        elif opens and rest and (asks or word.casefold() in _OPENERS):
             yield Span(match.end() - len(_ARTICLE.sub("", rest, count=1)), match.end())
+        elif rest and _ADJECTIVAL.fullmatch(word) and looks_like_person(rest):
+            yield Span(match.end() - len(rest), match.end())  # "the Italian Ada Stone"
         elif opens and (work := _WORK_ON.match(match.group())) is not None:
             yield Span(match.end() - len(_ARTICLE.sub("", match.group()[work.end() :], count=1)), match.end())
         elif (part := _PART_OF.match(match.group())) is not None:

@@ -157,7 +157,7 @@ class WholeNames:
         for span in names:
             if span.start <= value.start and value.end <= span.end:
                 before, after = text[span.start : value.start].split(), text[value.end : span.end].split()
-                rest = [word for word in before if not self.describes(word.casefold())] + after
+                rest = [word for word in before if not self.describes(word.casefold().strip("."))] + after
                 if any(word[0].isupper() and word.casefold() != "the" for word in rest):
                     return True
         return False

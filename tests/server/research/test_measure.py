@@ -225,9 +225,9 @@ async def test_a_model_that_was_trained_on_forms_is_compared_by_their_parts_too(
     )  # fmt: skip
     tables = json.loads((tmp_path / "run" / "extraction.json").read_text())["tables"]
     forms = tables["the form and its parts"]
-    # The kind that the model says, and "It opened in 1990", which the labels say.
+    # The kind, which the model says or the labels, and "It opened in 1990", which the labels say.
     assert {name: one["gate"]["right"] for name, one in forms.items()} == {
-        "form": 2, "whole ontology": 2, "no domains and ranges": 2, "no copying": 2, "no kinds": 0,
+        "form": 2, "whole ontology": 2, "no domains and ranges": 2, "no copying": 2, "no kinds": 2,
     }  # fmt: skip
     asked = {name: one["per_1000_tasks"]["prompt_tokens"] for name, one in forms.items()}
     assert asked["whole ontology"] > asked["form"] > asked["no kinds"]
@@ -265,8 +265,8 @@ async def test_methods_that_a_small_model_does_not_follow_are_refused_in_the_one
     rows = {line.split(" | ")[0].removeprefix("| "): line for line in whole.splitlines() if line[:1] == "|"}
     refused = ("pipeline", "no knowledge", "no multi-view", "no tools", "no refinement")
     assert [name for name, line in rows.items() if "| refused (" in line] == list(refused)
-    assert "2. The method without_knowledge is a dialog of many turns." in whole
-    assert "Tools, a verifier and an updater need a model that follows a dialog" in whole
+    assert "\n1. This method is a dialog of many turns." in whole
+    assert "\n2. Tools, a verifier and an updater need a model that follows a dialog" in whole
     assert "no refinement is refused: Tools, a verifier" in capsys.readouterr().err
     tables = json.loads((out / "extraction.json").read_text())["tables"]
     assert "set model_url" in tables["modes and ablations (U11)"]["pipeline"]["refused"]

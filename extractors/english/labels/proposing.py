@@ -8,18 +8,20 @@ model, and goes through the same second look, checks and gate.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from operator import is_
 from typing import Final
 
+from extractors.english.people import OPENING_PERSONS, is_given_name, is_maker
 from extractors.english.quantities import unit_of
 from extractors.english.wording.clause import Clause, Governor, is_entry, is_glued
 from extractors.english.wording.clause_checks import is_compound
 from extractors.english.wording.governing import governors
+from extractors.english.wording.look import Wording
 from extractors.english.wording.phrases import Group, Phrases, group_of
 from extractors.english.wording.subjects import Description, is_complement, subject_of
-from extractors.english.wording.topics import Topics
+from extractors.english.wording.topics import IT, Topics
 from extractors.english.wording.units import (
     AUXILIARIES,
     PREPOSITIONS,
@@ -29,43 +31,45 @@ from extractors.english.wording.units import (
     outside,
     units_of,
 )
+from extractors.grounding.entities import without_possessor
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 
-__all__ = ["IT", "Proposed", "proposals"]
+__all__ = ["Proposed", "is_dated_name", "is_firm", "may_act", "proposed", "values_of"]
 
 _MONTH: Final = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _DATE = re.compile(
     rf"(?<!\w)(?:\d{{1,2}} {_MONTH} \d{{4}}|{_MONTH} \d{{1,2}}, \d{{4}}|{_MONTH} \d{{4}}|1[0-9]\d\d|20\d\d)"
     r"(?!\w|[.,]\d|\s?[-–—/]\s?\d|\s[A-Z])"
 )
-_BEFORE_CLAUSES: Final = (
-    "and but that when where while as if because until since which what before after than"
-)
-IT: Final = re.compile(rf"(?<=[a-z] ){''.join(f'(?<! {word} )' for word in _BEFORE_CLAUSES.split())}it(?!\w)")
-"""The word as an object: no clause begins with it."""
 _MONTH_NAME = re.compile(rf"{_MONTH}(?!\w)", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?<![\w.,-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?: (?:million|thousand))?"
-    r"(?!\w|[.,]\d|-)(?: [^\W\d]+){0,2}"
+    r"(?!\w|[.,]\d|-(?![a-z]))(?:-[a-z]+(?![\w-])|(?: [^\W\d]+){0,2})"
 )
 _SMALL: Final = frozenset("a an the and which who that it its".split())  # noqa: SIM905
 _PERIOD: Final = frozenset({"to", "until", "through", "between", "-", "–"})
+
+_OWNER = re.compile(
+    r"(?<![\w.])(?<![^\W\d_a-z] )(?!(?:It|Let|Here|There|What|That|Who|He|She|Today|Now|City)['’])"
+    r"(?P<owner>[^\W\d_a-z][\w-]{2,})['’]s (?=[^\W\d_a-z])"
+)
 
 Proposed = tuple[str, OntologyProperty, str, Span]
 """A subject, a relation and a value in the text's words, and the sentence that says it."""
 
 
-def proposals(
-    text: GroundedText, schema: Schema, phrases: Phrases, topics: Topics, names: Iterable[Span]
-) -> Iterator[Proposed]:
+def proposed(wording: Wording) -> Iterator[Proposed]:
     """What the labels say, sentence by sentence."""
-    known = tuple(names)
+    if not wording.reads:
+        return
+    text, schema, phrases, topics = wording.text, wording.schema, wording.phrases, wording.topics
+    known = tuple(wording.names)
     for sentence in text.sentences:
         for group in Group:
-            values = list(_values(text.text, sentence, group))
+            values = list(values_of(text.text, sentence, group))
             inside = [
                 _without_opener(text.text, one)
                 for one in known
@@ -81,6 +85,7 @@ def proposals(
                 and not (group is Group.DATES and _in_period(units, n))
             ]
             yield from _said(text, schema, phrases, topics, sentence, units, group, places)
+        yield from _of_owners(text, schema, phrases, sentence, known)
         if (meant := topics.before(sentence)) is not None:
             its = [
                 Span(one.start(), one.end()) for one in IT.finditer(text.text, sentence.start, sentence.end)
@@ -91,6 +96,27 @@ def proposals(
             yield from (
                 (one[0], one[1], meant, one[3]) for one in found if one[1].kind is PropertyKind.OBJECT
             )
+
+
+def _of_owners(
+    text: GroundedText, schema: Schema, phrases: Phrases, sentence: Span, names: Sequence[Span]
+) -> Iterator[Proposed]:
+    """What is in the place that owns it, for relations that "in" says: "Norton's Elm Hall opened in 1901".
+
+    An owner of one word is a place more often than not, unless it is a person's, a body's or a class's name.
+    """
+    terms = [
+        term for iri, term in schema.properties.items() if phrases.has(iri, "in") and not term.deprecated
+    ]
+    for found in _OWNER.finditer(text.text, sentence.start, sentence.end):
+        words = found["owner"]
+        person = is_given_name(words) or is_maker(words) or words.casefold() in OPENING_PERSONS
+        owned = max((one.end for one in names if one.start == found.end()), default=None)
+        if person or phrases.is_noun(words) or owned is None:
+            continue
+        name = text.text[found.end() : owned]
+        if without_possessor(f"{words}'s {name}", phrases.is_noun) == name:
+            yield from ((name, term, words, sentence) for term in terms)
 
 
 def _said(
@@ -134,7 +160,7 @@ def _subject(
     if found.subject is not None:
         return _named(text, units[found.subject])
     for at, unit in enumerate(units):
-        named = at != clause.value and unit.kind is Kind.NAME and _may_act(units, at)
+        named = at != clause.value and unit.kind is Kind.NAME and may_act(units, at)
         if not named or clause.phrases.is_other(units, at):
             continue
         about = subject_of(units, found.first, clause.value, partial(is_, unit))
@@ -231,7 +257,7 @@ def _without_opener(text: str, name: Span) -> Span:
     return Span(name.start + skipped, name.end)
 
 
-def _may_act(units: Sequence[Unit], at: int) -> bool:
+def may_act(units: Sequence[Unit], at: int) -> bool:
     """Whether a name can be a subject: not a date, an agent, an aside, or a part of a longer name."""
     unit, before = units[at], units[at - 1].text if at else ""
     if unit.text[0].isdigit() or _MONTH_NAME.match(unit.text) or before == "'s":
@@ -304,11 +330,16 @@ def _is_lone(units: Sequence[Unit], found: Governor) -> bool:
     return found.last == found.first + 1 and units[found.first].text in PREPOSITIONS | {"as"}
 
 
-def _values(text: str, sentence: Span, group: Group) -> Iterator[Span]:
+def values_of(text: str, sentence: Span, group: Group) -> Iterator[Span]:
     for match in (_NUMBER if group is Group.NUMBERS else _DATE).finditer(text, sentence.start, sentence.end):
         words = match.group()
         if group is Group.NUMBERS:
             if _DATE.fullmatch(words.split()[0]):
+                continue
+            plain, hyphen, noun = words.partition("-")
+            if hyphen:  # "a 60-bed hospital", "the 118-metre bridge"
+                words = words if unit_of(noun) is not None else plain
+                yield Span(match.start(), match.start() + len(words))
                 continue
             number = re.match(r"\S+(?: (?:million|thousand)(?!\w))?", words)
             assert number is not None
@@ -317,6 +348,16 @@ def _values(text: str, sentence: Span, group: Group) -> Iterator[Span]:
             end = number.end() + sum(len(word) + 1 for word in rest[:size])
             words = words[:end]
         yield Span(match.start(), match.start() + len(words))
+
+
+def is_dated_name(words: str) -> bool:
+    """Whether a capitalized run is a date or a month."""
+    return words[0].isdigit() or _MONTH_NAME.match(words) is not None
+
+
+def is_firm(clause: Clause, found: Governor) -> bool:
+    """Whether words are more than a preposition, and their value is a whole name."""
+    return not _is_cut(clause, found) and _is_plain(clause, found) and not _is_lone(clause.units, found)
 
 
 def _in_period(units: Sequence[Unit], at: int) -> bool:

@@ -1,0 +1,143 @@
+"""Whether a name can be what words are said of, where their order is less plain than a label's.
+
+The second look asks what speaks against a statement that somebody made. One that nobody made needs more: the
+name opens its clause, is described by an apposition, or is what "it" at the start stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from extractors.english.labels.proposing import may_act
+from extractors.english.wording.clause import Clause, Governor
+from extractors.english.wording.subjects import is_complement, lead_of
+from extractors.english.wording.topics import Topics, opening_noun
+from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
+from extractors.grounding.entities import name_key
+from extractors.text.chunking import Span
+
+__all__ = ["acts"]
+
+_REACH: Final = 6
+_ARTICLES: Final = frozenset({"the", "a", "an", "another"})
+_APPOSED: Final = frozenset({"a", "an", "the", "which", "who", "built", "founded", "designed", "opened"})
+_LINKS: Final = frozenset("and but which who that it later where when while if as they he she".split())  # noqa: SIM905
+_BEFORE_SUBJECTS: Final = frozenset(
+    "and but while when that is was are were stands stood lies lay rises sits".split()  # noqa: SIM905
+)
+
+
+def acts(topics: Topics, sentence: Span, subject: str, clause: Clause, found: Governor) -> bool:
+    """Whether a mention of the subject opens its clause, and nothing stands between that has the words."""
+    units = clause.units
+    if found.converse:
+        return any(at < clause.value or _is_near(units, found.last, at) for at in clause.others)
+    if found.subject is not None:
+        return bool(clause.others)
+    if any(unit.text == "whose" for unit in units[max(0, found.first - _REACH) : found.first]):
+        return False
+    if found.first != clause.value and _has_own_noun(units, found.first):
+        return False
+    if clause.others:
+        return any(_opens_clause(clause, at, found) for at in clause.others)
+    return _opens_with_topic(topics, sentence, units, found.first, subject)
+
+
+def _opens_with_topic(
+    topics: Topics, sentence: Span, units: Sequence[Unit], first: int, subject: str
+) -> bool:
+    """Whether "it" or "the hall" opens a clause for the subject, and no other name or clause follows."""
+    it = max((n for n in range(first) if units[n].text == "it"), default=None)
+    opening = next((n for n, unit in enumerate(units) if unit.kind is not Kind.MARK), first)
+    at = opening if it is None else it
+    if at >= first or any(unit.text in ("its", "their", ";", ":") for unit in units[at:first]):
+        return False
+    if any(unit.kind is Kind.NAME and not is_complement(units, n) for n, unit in enumerate(units[:first])):
+        return False
+    joined = range(at + 1, first)
+    if any(units[n].text in _ARTICLES and units[n - 1].text in ("and", ",", "but") for n in joined):
+        return False
+    if it is not None:
+        return (
+            it == opening or units[it - 1].text in {",", "when", "while"} or units[it - 1].text[-1:].isdigit()
+        )
+    noun = opening_noun(units) if units[at].text in ("the", "this") else ()
+    meant = (topics.described(sentence, " ".join(noun[:n])) for n in range(len(noun), 0, -1))
+    name = next((one for one in meant if one is not None), None)
+    return name is not None and name_key(name) == name_key(subject)
+
+
+def _is_near(units: Sequence[Unit], last: int, at: int) -> bool:
+    """Whether a name is the object of a verb: no other clause begins between them."""
+    between = units[last:at]
+    return at > last and not any(unit.kind is Kind.MARK or unit.text == "and" for unit in between)
+
+
+def _has_own_noun(units: Sequence[Unit], first: int) -> bool:
+    """Whether a verb has a noun of its own: "and dredging began"."""
+    if first < 2 or units[first - 2].text not in ("and", ",", ";"):
+        return False
+    noun = units[first - 1]
+    return (
+        noun.kind is Kind.WORD
+        and not is_adverb(noun)
+        and noun.text not in AUXILIARIES | PREPOSITIONS | _LINKS
+    )
+
+
+def _opens_clause(clause: Clause, at: int, found: Governor) -> bool:
+    """Whether a name can be what the words speak of, by what stands before it."""
+    units = clause.units
+    opened = max((n for n in range(at, clause.value) if units[n].text == "("), default=None)
+    if opened is not None and opened != at + 1:
+        return False  # "Elm Fair is held at the Ash Theater (900 seats)"
+    if at > found.first:
+        return all(unit.kind is Kind.MARK or unit.text in PREPOSITIONS for unit in units[: found.first])
+    before = units[at - 1].text if at else ""
+    lead = lead_of(units, _first_of_list(units, at))
+    if before == "'s":
+        return units[at - 2].kind is Kind.NAME or at == 2
+    if not may_act(units, at):
+        return False
+    return (
+        not lead[:1].isalnum()
+        or lead in _BEFORE_SUBJECTS
+        or _is_apposed(clause, at, found.first, placed=lead in PREPOSITIONS)
+        or _is_modified(units, at)
+    )
+
+
+def _first_of_list(units: Sequence[Unit], at: int) -> int:
+    """The name that a list begins with: "Work at Elm Street and Ash Road began"."""
+    here = at - 1
+    while here > 0 and units[here].text in _ARTICLES:
+        here -= 1
+    joined = here > 0 and units[here].text == "and" and units[here - 1].kind is Kind.NAME
+    return _first_of_list(units, here - 1) if joined else at
+
+
+def _is_apposed(clause: Clause, at: int, first: int, *, placed: bool) -> bool:
+    """Whether words describe the name before a comma: "in Elm Church, a chapel 89 meters high".
+
+    Where the name only says where something is, `placed`, they must say what kind of thing it is.
+    """
+    units = clause.units
+    if at + 2 >= first or units[at + 1].text != "," or units[at + 2].text not in _APPOSED:
+        return False
+    between = units[at + 3 : first]
+    if any(unit.kind is Kind.NAME or (unit.kind is Kind.MARK and unit.text != "-") for unit in between):
+        return False
+    relative = units[at + 2].text in ("which", "who")
+    return not placed or relative or any(clause.phrases.is_kind(unit) for unit in between)
+
+
+def _is_modified(units: Sequence[Unit], at: int) -> bool:
+    """Whether only words that describe a name stand before it in its clause: "the engineer Ada Stone"."""
+    here = at - 1
+    while here >= 0 and (units[here].kind is Kind.WORD or units[here].text == "-") and at - here <= _REACH:
+        if units[here].text in PREPOSITIONS | AUXILIARIES | _LINKS:
+            return False
+        here -= 1
+    opens = here < 0 or units[here].kind is Kind.MARK
+    return opens and not lead_of(units, at).endswith(("s", "ed"))
