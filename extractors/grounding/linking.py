@@ -93,7 +93,7 @@ def without_possessive(text: str, word: Word) -> Word | None:
 
 def normalize(words: str) -> str:
     """Return the form under which names are compared: words in normal form, no leading "the"."""
-    parts = [word.text for word in words_of(words)]
+    parts = [_fold(match.group()) for match in _WORD.finditer(words)]
     if len(parts) > 1 and parts[0] == "the":
         parts = parts[1:]
     return " ".join(parts)

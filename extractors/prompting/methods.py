@@ -89,14 +89,14 @@ class Method:
             return
         if (self.views or self.refinement) and profile == "compact":
             raise MethodUnsupported(
-                f"The method {self.name} is a dialog of many turns. A small model that was trained to fill "
-                "in forms does not follow it: it takes minutes a text and says next to nothing that is "
-                "right. Take fast, or set model_url to a larger model."
+                "This method is a dialog of many turns. A small model that was trained to fill in forms "
+                "does not follow it: it takes minutes a text and says next to nothing that is right. Take "
+                "fast, or set model_url to a larger model."
             )
         if profile == "full" and self.own_way and (self.form != FormParts() or not self.kinds):
             raise MethodUnsupported(
-                f"The method {self.name} changes a part of the form that the embedded model fills in; other "
-                "models get no form. Take fast, or leave model_url out."
+                "This method changes a part of the form that the embedded model fills in; other models get "
+                "no form. Take fast, or leave model_url out."
             )
         if self.held and profile == "compact":
             raise OpenModeUnsupported(

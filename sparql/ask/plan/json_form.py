@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from enum import StrEnum
+from functools import cache
 from types import UnionType
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
@@ -135,13 +136,18 @@ def _read_node(message: Any, wanted: type[Node], find: FindTerm, where: str, dep
             + (f"unknown: {', '.join(sorted(unknown))}" if unknown else f"missing: {', '.join(needed)}")
             + "."
         )
-    hints = get_type_hints(kind)
+    hints = _hints(message["op"])
     read = {
         name: _read(message[name], hints[name], find, f'"{name}" of "{op}"', depth + 1)
         for name in parts
         if name in message
     }
     return kind(**read)
+
+
+@cache
+def _hints(op: str) -> Mapping[str, Any]:
+    return get_type_hints(NODES[op])
 
 
 def _read_term(message: Any, find: FindTerm, where: str) -> Term:

@@ -265,8 +265,8 @@ async def test_methods_that_a_small_model_does_not_follow_are_refused_in_the_one
     rows = {line.split(" | ")[0].removeprefix("| "): line for line in whole.splitlines() if line[:1] == "|"}
     refused = ("pipeline", "no knowledge", "no multi-view", "no tools", "no refinement")
     assert [name for name, line in rows.items() if "| refused (" in line] == list(refused)
-    assert "2. The method without_knowledge is a dialog of many turns." in whole
-    assert "Tools, a verifier and an updater need a model that follows a dialog" in whole
+    assert "\n1. This method is a dialog of many turns." in whole
+    assert "\n2. Tools, a verifier and an updater need a model that follows a dialog" in whole
     assert "no refinement is refused: Tools, a verifier" in capsys.readouterr().err
     tables = json.loads((out / "extraction.json").read_text())["tables"]
     assert "set model_url" in tables["modes and ablations (U11)"]["pipeline"]["refused"]
