@@ -33,7 +33,6 @@ from extractors.checks.calibration import CONFIRMED, Calibration
 from extractors.checks.competing_claims import Claim, overruled
 from extractors.checks.implied_kinds import Implied, Link, implied_kinds, misfits
 from extractors.checks.plausibility_checks import PlausibilityChecks
-from extractors.english.articles import with_article
 from extractors.english.people import may_be_person
 from extractors.english.stated_units import unit_of_property
 from extractors.english.unreadable import Unreadable
@@ -53,6 +52,7 @@ from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
 from extractors.label_reading import LabelReading
 from extractors.text.chunking import Span
+from ontology.articles import with_article
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 

@@ -17,10 +17,10 @@ from extractors.candidates import (
     WRONG_CLASS,
     Problem,
 )
-from extractors.english.articles import with_article
 from extractors.grounding.entities import Name, name_key
 from extractors.grounding.interpretation import Interpretation
 from extractors.grounding.linking import Fit, Linker
+from ontology.articles import with_article
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty
 

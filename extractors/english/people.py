@@ -33,11 +33,12 @@ OPENING_PERSONS: Final = TITLES | frozenset(
 )
 """Words that go with "'s" in a name of its own: "King's Cross", "Fisherman's Wharf"."""
 _MAKERS: Final = frozenset(
-    """aalto ando barragan barry bernini berlage bofill borromini botta brunel brunelleschi burnham
-    calatrava chillida chipperfield eiffel foster gaudi garnier gehry gropius hadid haussmann herzog
-    horta hundertwasser kahn kapoor koolhaas kuma libeskind loos lutyens mackintosh mansart
-    michelangelo moneo nash niemeyer nouvel olmsted palladio pei perret piano plecnik pugin rodin
-    rogers saarinen schinkel siza stirling sullivan tange telford utzon wagner wren wright zumthor""".split()  # noqa: SIM905
+    """aalto ando barragan barry berlage bernini bofill borromini botta brunel brunelleschi burnham
+    calatrava chillida chipperfield eiffel foster garnier gaudi gehry gropius guarini hadid haussmann
+    herzog horta hundertwasser juvarra kahn kapoor koolhaas kuma libeskind loos lutyens mackintosh
+    mansart michelangelo moneo nash niemeyer nouvel olmsted palladio pei perret piano plecnik pugin
+    rodin rogers saarinen schinkel siza stirling sullivan tange telford utzon vanvitelli wagner wren
+    wright zumthor""".split()  # noqa: SIM905
 )
 """Architects, engineers and artists, without accents, whose surname alone stands before a work of theirs."""
 _PARTICLES: Final = frozenset("de da do dos del della di du van von der den la le y bin ibn al el".split())  # noqa: SIM905

@@ -11,7 +11,8 @@ from typing import Final
 
 from extractors.english.labels.proposing import may_act
 from extractors.english.wording.clause import Clause, Governor
-from extractors.english.wording.subjects import is_complement, lead_of
+from extractors.english.wording.descriptions import lead_of
+from extractors.english.wording.subjects import is_complement
 from extractors.english.wording.topics import Topics, opening_noun
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 from extractors.grounding.entities import name_key
@@ -22,6 +23,7 @@ __all__ = ["acts"]
 _REACH: Final = 6
 _ARTICLES: Final = frozenset({"the", "a", "an", "another"})
 _APPOSED: Final = frozenset({"a", "an", "the", "which", "who", "built", "founded", "designed", "opened"})
+_PARTICIPLES: Final = ("ed", "built", "begun")
 _LINKS: Final = frozenset("and but which who that it later where when while if as they he she".split())  # noqa: SIM905
 _BEFORE_SUBJECTS: Final = frozenset(
     "and but while when that is was are were stands stood lies lay rises sits".split()  # noqa: SIM905
@@ -71,7 +73,9 @@ def _opens_with_topic(
 def _is_near(units: Sequence[Unit], last: int, at: int) -> bool:
     """Whether a name is the object of a verb: no other clause begins between them."""
     between = units[last:at]
-    return at > last and not any(unit.kind is Kind.MARK or unit.text == "and" for unit in between)
+    return at > last and not any(
+        unit.kind is Kind.MARK or unit.text in PREPOSITIONS or unit.text == "and" for unit in between
+    )
 
 
 def _has_own_noun(units: Sequence[Unit], first: int) -> bool:
@@ -93,7 +97,11 @@ def _opens_clause(clause: Clause, at: int, found: Governor) -> bool:
     if opened is not None and opened != at + 1:
         return False  # "Elm Fair is held at the Ash Theater (900 seats)"
     if at > found.first:
-        return all(unit.kind is Kind.MARK or unit.text in PREPOSITIONS for unit in units[: found.first])
+        return _is_fronted(units, at, found)
+    if any(_is_relative(units, n, found.first) and n - 2 != at for n in range(at + 2, found.first)):
+        return False  # "shares a house with the Elm Academy, which Ada Stone founded"
+    if _is_of_object(units, at, clause.value, found) or _is_of_name_before(units, at, found.first):
+        return False
     before = units[at - 1].text if at else ""
     lead = lead_of(units, _first_of_list(units, at))
     if before == "'s":
@@ -105,6 +113,45 @@ def _opens_clause(clause: Clause, at: int, found: Governor) -> bool:
         or lead in _BEFORE_SUBJECTS
         or _is_apposed(clause, at, found.first, placed=lead in PREPOSITIONS)
         or _is_modified(units, at)
+    )
+
+
+def _is_fronted(units: Sequence[Unit], at: int, found: Governor) -> bool:
+    """Whether a participle opens the sentence: "Built in 1871, the Elm Hall"."""
+    opening = next((n for n, unit in enumerate(units) if unit.kind is not Kind.MARK), None)
+    before = at - 1
+    while before > 0 and units[before].text in _ARTICLES:
+        before -= 1
+    participle = units[found.first].text.endswith(_PARTICIPLES)
+    return participle and opening == found.first and units[before].text == ","
+
+
+def _is_relative(units: Sequence[Unit], at: int, first: int) -> bool:
+    """Whether "which" speaks of the name before its comma, and its clause goes on to the words."""
+    if units[at].text not in ("which", "who", "whose") or units[at - 1].text != ",":
+        return False
+    return units[at - 2].kind is Kind.NAME and not any(unit.text == "," for unit in units[at:first])
+
+
+def _is_of_object(units: Sequence[Unit], at: int, value: int, found: Governor) -> bool:
+    """Whether a number measures the object of a verb: "Elm Bridge spans a gully 43 meters deep"."""
+    if found.first != value:
+        return False
+    objects = (n for n in range(at + 2, value) if units[n].text in _ARTICLES)
+    return any(
+        units[n - 1].kind is Kind.WORD and units[n - 1].text not in PREPOSITIONS | AUXILIARIES
+        for n in objects
+    )
+
+
+def _is_of_name_before(units: Sequence[Unit], at: int, first: int) -> bool:
+    """Whether a participle describes the name before its comma: "holds the ruin of Elm Fort, built in"."""
+    name = first - 2
+    apart = name > at and units[first - 1].text == "," and units[name].kind is Kind.NAME
+    return (
+        apart
+        and units[first].text.endswith(_PARTICIPLES)
+        and lead_of(units, name) not in PREPOSITIONS - {"of"}
     )
 
 

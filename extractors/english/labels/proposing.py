@@ -17,10 +17,11 @@ from extractors.english.people import OPENING_PERSONS, is_given_name, is_maker
 from extractors.english.quantities import unit_of
 from extractors.english.wording.clause import Clause, Governor, is_entry, is_glued
 from extractors.english.wording.clause_checks import is_compound
+from extractors.english.wording.descriptions import Description
 from extractors.english.wording.governing import governors
 from extractors.english.wording.look import Wording
 from extractors.english.wording.phrases import Group, Phrases, group_of
-from extractors.english.wording.subjects import Description, is_complement, subject_of
+from extractors.english.wording.subjects import is_complement, subject_of
 from extractors.english.wording.topics import IT, Topics
 from extractors.english.wording.units import (
     AUXILIARIES,

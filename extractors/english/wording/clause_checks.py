@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, is_fronted, is_glued
+from extractors.english.wording.descriptions import lead_of
 from extractors.english.wording.phrases import Group, group_of
-from extractors.english.wording.subjects import is_complement, lead_of
+from extractors.english.wording.subjects import is_complement
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 from ontology.terms import PropertyKind
 

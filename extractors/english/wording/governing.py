@@ -259,17 +259,18 @@ def _as_role(clause: Clause) -> Governor | None:
             continue
         if not units[end - 1].text.endswith(("er", "or", "ers", "ors", "ect", "ects")):
             continue
+        role = [unit.text for unit in units[one.first : end]]
+        led = clause.phrases.has_words(clause.term.iri, (*role, "of"))  # "is a member of the league"
         before = units[one.first - 1].text if one.first else ""
         if before == "its" and _is_named(units, value, one.first - 1, end):
             return Governor(one.first, end)
-        role = [unit.text for unit in units[one.first : end]]
-        led = clause.phrases.has_words(clause.term.iri, (*role, "of"))  # "is a member of the league"
         if one.first > value and not led and _is_of(units, end, clause.others):
             return Governor(one.first, end, converse=True)
         whole = next((at for at in (end + 1, end + 2) if at in clause.others), None)
         if (
             whole is not None
             and units[end].text == "of"
+            and not led
             and value == whole + 2
             and units[whole + 1].text == ","
         ):

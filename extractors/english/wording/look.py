@@ -33,12 +33,12 @@ from extractors.english.wording.clause_checks import (
     says_of_a_part,
     says_of_owned,
 )
+from extractors.english.wording.descriptions import Description
 from extractors.english.wording.governing import governors
 from extractors.english.wording.kind_look import KindLook
 from extractors.english.wording.kinds import kind_of_name
 from extractors.english.wording.phrases import Group, group_of, phrases_of
 from extractors.english.wording.subjects import (
-    Description,
     antecedent_before,
     chained,
     is_complement,

@@ -189,8 +189,9 @@ class Phrases:
         return any(label.words == (text,) for label in self._own.get(iri, ()))
 
     def has_words(self, iri: NamedNode, said: Sequence[str]) -> bool:
-        """Whether words are a label of the relation."""
-        return any(label.words == tuple(said) for label in self._own.get(iri, ()))
+        """Whether words, or other forms of them, are a label of the relation: "members of"."""
+        stems = tuple(stem(word) for word in said)
+        return any(label.stems == stems for label in self._own.get(iri, ()))
 
     def has_noun(self, iri: NamedNode, noun: str) -> bool:
         """Whether a label of the relation ends with this noun, as a stem."""

@@ -6,32 +6,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from extractors.english.wording.descriptions import (
+    BEFORE_NAMES,
+    POSSESSIVE,
+    STRONG,
+    Description,
+    description_at,
+    lead_of,
+    nouns,
+)
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 
 __all__ = [
-    "Description",
     "SubjectCheck",
     "antecedent_before",
     "chained",
     "is_complement",
-    "lead_of",
     "listed_with",
     "subject_of",
 ]
 
 _RELATIVE: Final = frozenset({"which", "who", "that", "whose"})
 _PRONOUNS: Final = frozenset({"it", "he", "she", "they", "both", "there", "this", "these"})
-_POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _NEW_CLAUSE: Final = frozenset({"while", "whereas", "but", "although", "though", "when", "where", "because"})
-_SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())  # noqa: SIM905
-_STRONG: Final = frozenset(";:•|")
-_BEFORE_NAMES: Final = frozenset(
-    """the a an nearby old new former famous number no downtown central midtown greater northern southern
-    eastern western""".split()  # noqa: SIM905
-)
 _NAMING: Final = frozenset("called named nicknamed dubbed renamed as formerly previously originally".split())  # noqa: SIM905
 """What stands before another name of a thing, which is no subject: "formerly called Ash Hall, was"."""
 _NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split())  # noqa: SIM905
@@ -39,20 +38,6 @@ _NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split
 _PLACING: Final = frozenset({"in", "within", "inside", "at", "on", "of"})
 _STOOD: Final = frozenset("stood lay sat stands lies sits".split())  # noqa: SIM905
 _HAVING: Final = frozenset({"had", "has", "have", "saw", "got"})
-
-
-@dataclass(frozen=True)
-class Description:
-    """A common noun as the subject of a clause: "the tower", or with a possessive "its towers".
-
-    `mid`: it does not open the sentence. `inner`: it is the subject of an inner clause, as in "where a hall
-    was built" and "since the dam was built".
-    """
-
-    noun: str
-    possessive: bool
-    inner: bool = False
-    mid: bool = False
 
 
 SubjectCheck = Callable[[Unit], bool]
@@ -114,7 +99,7 @@ def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | 
         if is_subject(units[at]):
             return True
         here = at - 1
-        while here >= 0 and units[here].text in _BEFORE_NAMES:
+        while here >= 0 and units[here].text in BEFORE_NAMES:
             here -= 1
         if here < 0:
             return None
@@ -123,7 +108,7 @@ def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | 
         if units[here].text not in PREPOSITIONS:
             return None
         at = here - 1
-        if units[at].kind is Kind.WORD and any(one.text in _POSSESSIVE for one in units[max(0, at - 2) : at]):
+        if units[at].kind is Kind.WORD and any(one.text in POSSESSIVE for one in units[max(0, at - 2) : at]):
             return False  # "began with its teachers at Elm School in Norton"
     return None
 
@@ -169,7 +154,7 @@ def _clause_start(units: Sequence[Unit], anchor: int) -> int:
     for at in range(anchor - 1, -1, -1):
         if units[at].text == "but" and _goes_on(units, at + 1, anchor):
             continue
-        if units[at].text in _STRONG or (units[at].text in _NEW_CLAUSE and units[at].text != "that"):
+        if units[at].text in STRONG or (units[at].text in _NEW_CLAUSE and units[at].text != "that"):
             return at + 1
     return 0
 
@@ -259,8 +244,8 @@ def _antecedent(
 def _owned(units: Sequence[Unit], start: int, at: int) -> Description | None:
     """A part of which "which" speaks: "its bell tower, which"."""
     for here in range(at - 1, max(start, at - 4) - 1, -1):
-        if units[here].text in _POSSESSIVE:
-            return Description(_first_noun(units, here + 1, at), possessive=True)
+        if units[here].text in POSSESSIVE:
+            return Description(nouns(units, here + 1, at), possessive=True)
         if units[here].kind is not Kind.WORD or units[here].text in PREPOSITIONS | AUXILIARIES:
             return None
     return None
@@ -269,7 +254,7 @@ def _owned(units: Sequence[Unit], start: int, at: int) -> Description | None:
 def _noun_with_place(units: Sequence[Unit], start: int, at: int) -> Description | None:
     """The object of a verb of which "which" behind its place speaks: "runs the garden on Elm Lane, which"."""
     here = at - 1
-    while here > start and units[here].text in _BEFORE_NAMES:
+    while here > start and units[here].text in BEFORE_NAMES:
         here -= 1
     if here <= start or units[here].text not in _PLACING - {"of"}:
         return None
@@ -286,7 +271,7 @@ def _noun_with_place(units: Sequence[Unit], start: int, at: int) -> Description 
     if first == noun or verb is None or units[first].kind is not Kind.WORD:
         return None
     plain = verb.kind is Kind.WORD and verb.text not in PREPOSITIONS | AUXILIARIES | {"and", "but", "as"}
-    return Description(_first_noun(units, first + 1, noun), possessive=False, inner=True) if plain else None
+    return Description(nouns(units, first + 1, noun), possessive=False, inner=True) if plain else None
 
 
 def _of_whole(units: Sequence[Unit], at: int) -> Unit | Description | None:
@@ -308,7 +293,7 @@ def _of_whole(units: Sequence[Unit], at: int) -> Unit | Description | None:
 def _is_object(units: Sequence[Unit], at: int) -> bool:
     """Whether a participle leads to a name: "housed in the Elm Works, which" speaks of the works."""
     here = at - 1
-    while here > 0 and (units[here].text in _BEFORE_NAMES or units[here].text.isdigit()):
+    while here > 0 and (units[here].text in BEFORE_NAMES or units[here].text.isdigit()):
         here -= 1
     verb = units[here - 1] if here > 0 else None
     return verb is not None and verb.kind is Kind.WORD and verb.text.endswith(("ed", "ing"))
@@ -321,7 +306,7 @@ def _reduced(units: Sequence[Unit], start: int, at: int, anchor: int) -> Unit | 
     if not plain or units[name].kind is not Kind.NAME or not units[anchor].text.endswith(("ed", "lt", "own")):
         return None
     lead = lead_of(units, name, start)
-    acted = lead.isalpha() and lead.endswith("s") and lead not in PREPOSITIONS | AUXILIARIES | _BEFORE_NAMES
+    acted = lead.isalpha() and lead.endswith("s") and lead not in PREPOSITIONS | AUXILIARIES | BEFORE_NAMES
     return units[name] if acted or lead in _NOT_PLACING - {"by"} else None
 
 
@@ -349,7 +334,7 @@ def _nearest(units: Sequence[Unit], start: int, at: int, value: int) -> Unit | D
                 return unit
             if lead == "and" and not _is_listed(units, here):
                 return unit
-        description = _description(units, here, start, at)
+        description = description_at(units, here, start, at)
         if description is not None:
             return description
         here -= 1
@@ -382,7 +367,7 @@ def _is_last_object(units: Sequence[Unit], at: int, start: int) -> bool:
     while here - 2 > start and units[here - 1].text == "," and units[here - 2].kind is Kind.NAME:
         here -= 2
     lead = units[here - 1] if here > start else None
-    return here < at and lead is not None and lead.kind is Kind.WORD and lead.text not in _BEFORE_NAMES
+    return here < at and lead is not None and lead.kind is Kind.WORD and lead.text not in BEFORE_NAMES
 
 
 def _is_listed(units: Sequence[Unit], at: int) -> bool:
@@ -391,72 +376,6 @@ def _is_listed(units: Sequence[Unit], at: int) -> bool:
     while here >= 0 and units[here].text in ("the", "and"):
         here -= 1
     return here >= 0 and units[here].kind is Kind.NAME and lead_of(units, here) not in ("", ",")
-
-
-def _description(units: Sequence[Unit], at: int, start: int, last: int = -1) -> Description | None:
-    """ "The tower" or "its towers" where it opens a clause; a verb follows, or it ends at `last`."""
-    unit = units[at]
-    if unit.text not in _POSSESSIVE | {"the", "a", "an"} or unit.kind is not Kind.WORD:
-        return None
-    before = units[at - 1].text if at else ""
-    indefinite = unit.text in ("a", "an")
-    if indefinite and all(one.kind is Kind.MARK for one in units[:at]) and " ".join(_head(units, at + 1)):
-        return Description(" ".join(_head(units, at + 1)), possessive=False, inner=True)
-    inner = before in _SUBORDINATING or (indefinite and before in ("and", "but"))
-    opens = at == start or before in ("", ",", "and", "but") or _is_when(units, at, start)
-    if not (inner or (opens and not indefinite)) or at + 1 >= len(units) or _is_aside(units, at, start):
-        return None
-    noun = at + 1
-    while (
-        noun + 1 < len(units)
-        and units[noun + 1].kind is Kind.WORD
-        and units[noun].kind is Kind.WORD
-        and units[noun + 1].text not in AUXILIARIES | PREPOSITIONS | {"and", "or"}
-        and not is_adverb(units[noun + 1])
-        and noun < at + 3
-    ):
-        noun += 1
-    if units[noun].kind is not Kind.WORD:
-        return None
-    if inner and noun != last and (noun + 1 >= len(units) or units[noun + 1].text not in AUXILIARIES):
-        return None
-    mid = any(one.kind is not Kind.MARK for one in units[:at])
-    return Description(_first_noun(units, at + 1, noun), unit.text in _POSSESSIVE, inner, mid)
-
-
-def _head(units: Sequence[Unit], at: int) -> Sequence[str]:
-    """The words of a noun phrase: "bronze statue" of "A bronze statue of Ada Stone"."""
-    end = at
-    while (
-        end < len(units)
-        and units[end].kind is Kind.WORD
-        and units[end].text not in AUXILIARIES | PREPOSITIONS
-    ):
-        end += 1
-    return [unit.text for unit in units[at:end]][:3]
-
-
-def _is_when(units: Sequence[Unit], at: int, start: int) -> bool:
-    """Whether a date that opens a clause stands right before: "in 1821 the walls were pulled down"."""
-    year = at - 2 >= start and units[at - 1].text[-4:].isdigit() and units[at - 2].text in ("in", "on", "by")
-    return year and (
-        at - 2 == start or units[at - 3].kind is Kind.MARK or units[at - 3].text in ("and", "but")
-    )
-
-
-def _is_aside(units: Sequence[Unit], at: int, start: int) -> bool:
-    """Whether "the" opens what is said between commas about the name before: "Elm Line, the bus, opened"."""
-    if at < start + 2 or units[at - 1].text != "," or units[at - 2].kind is not Kind.NAME:
-        return False
-    opens = lead_of(units, at - 2, start) in ("", ",")
-    closed = next((n for n in range(at + 1, len(units)) if units[n].text in {",", *_STRONG}), None)
-    verb = any(unit.text in AUXILIARIES for unit in units[at:closed])
-    return opens and closed is not None and units[closed].text == "," and not verb
-
-
-def _first_noun(units: Sequence[Unit], first: int, last: int) -> str:
-    """The words of a description before its verb, which the words of the clause do not separate: all."""
-    return " ".join(unit.text for unit in units[first : last + 1])
 
 
 def _fronted(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
@@ -469,14 +388,3 @@ def _fronted(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
         if units[at].kind is Kind.NAME and not region:  # "Headquartered in Weston, Norton, it"
             return units[at]
     return None
-
-
-def lead_of(units: Sequence[Unit], at: int, start: int = 0) -> str:
-    """The word before a name in its clause, without its article and words that describe it."""
-    here = at - 1
-    if here > start and units[here].text == "'s" and units[here - 1].kind is Kind.NAME:
-        owners = lead_of(units, here - 1, start)
-        return owners if owners in PREPOSITIONS else "'s"  # "in Hell's Kitchen"
-    while here >= start and (units[here].text in _BEFORE_NAMES or units[here].text.isdigit()):
-        here -= 1
-    return units[here].text if here >= start else ""

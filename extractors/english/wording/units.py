@@ -96,6 +96,7 @@ _DATED = re.compile(
     r"(?:.*\s)?(?:January|February|March|April|May|June|July|August|September|October|November|December|"
     r"\w+day|Spring|Summer|Autumn|Fall|Winter) the "
 )
+_TIMES: Final = frozenset({"Then", "Today", "Now", "Later", "Here", "Nearby", "Once", "Originally"})
 _NAMING_OPENERS: Final = frozenset({"Called", "Named", "Renamed", "Nicknamed", "Dubbed", "Christened"})
 _NAMING: Final = frozenset(stem(word) for word in ("known", "called", "named"))
 
@@ -200,7 +201,7 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
         word, _, rest = match.group().partition(" ")
         asks = word.casefold() in AUXILIARIES or word.endswith(("ed", "ing"))
         asks = asks and _ARTICLE.match(rest) is not None  # "Does the", "Nicknamed the"
-        asks = asks or word in _NAMING_OPENERS
+        asks = asks or word in _NAMING_OPENERS or (word in _TIMES and rest.startswith("the "))
         if (dated := _DATED.match(match.group())) is not None:
             yield Span(match.start() + dated.end(), match.end())  # "Every June the Elm Fair"
         elif opens and rest and (asks or word.casefold() in _OPENERS):

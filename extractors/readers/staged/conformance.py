@@ -8,9 +8,9 @@ from typing import Final
 
 from pyoxigraph import NamedNode
 
-from extractors.english.articles import with_article
 from extractors.prompting.prompt import IS_A
 from extractors.prompting.reply import ReplyTriple
+from ontology.articles import with_article
 from ontology.schema import Schema
 from ontology.terms import OntologyClass
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from extractors.english.articles import with_article as indefinite
+from ontology.articles import with_article as indefinite
 from sparql.ask.linking.words import english
 from sparql.ask.plan.nodes import Term
 

@@ -49,6 +49,10 @@ NOT_SAID = [
     ("Elm Hall was built by the Oak Trust between 1593 and 1596.", "completed"),
     ("Elm Church, whose towers are 60 meters high, is in Norton.", "height"),
     ("Gehry's Elm Hall opened in 1901.", "locatedIn"),
+    ("Elm Bridge, which spans a gully 43 meters deep, is old.", "elevation"),
+    ("Elm Hall shares a house with the Ash Academy, which Ada Stone founded in 1757.", "established"),
+    ("A member of Oak League, Norton Town plays in Weston.", "memberOf"),
+    ("Ada Stone designed a store for the Oak Company.", "designedBy"),
     ("The school on Elm Street, a plain pile designed by Ada Stone, is old.", "designedBy"),
 ]
 

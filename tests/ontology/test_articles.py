@@ -2,7 +2,7 @@
 
 import pytest
 
-from extractors.english.articles import with_article
+from ontology.articles import with_article
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,110 @@
+"""Common nouns that stand for a name ("the tower", "its towers"), and the word before a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
+
+__all__ = ["BEFORE_NAMES", "POSSESSIVE", "STRONG", "Description", "description_at", "lead_of", "nouns"]
+
+POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
+_SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())  # noqa: SIM905
+STRONG: Final = frozenset(";:•|")
+BEFORE_NAMES: Final = frozenset(
+    """the a an nearby old new former famous number no downtown central midtown greater northern southern
+    eastern western""".split()  # noqa: SIM905
+)
+
+
+@dataclass(frozen=True)
+class Description:
+    """A common noun as the subject of a clause: "the tower", or with a possessive "its towers".
+
+    `mid`: it does not open the sentence. `inner`: it is the subject of an inner clause, as in "where a hall
+    was built" and "since the dam was built".
+    """
+
+    noun: str
+    possessive: bool
+    inner: bool = False
+    mid: bool = False
+
+
+def description_at(units: Sequence[Unit], at: int, start: int, last: int = -1) -> Description | None:
+    """ "The tower" or "its towers" where it opens a clause; a verb follows, or it ends at `last`."""
+    unit = units[at]
+    if unit.text not in POSSESSIVE | {"the", "a", "an"} or unit.kind is not Kind.WORD:
+        return None
+    before = units[at - 1].text if at else ""
+    indefinite = unit.text in ("a", "an")
+    if indefinite and all(one.kind is Kind.MARK for one in units[:at]) and " ".join(_head(units, at + 1)):
+        return Description(" ".join(_head(units, at + 1)), possessive=False, inner=True)
+    inner = before in _SUBORDINATING or (indefinite and before in ("and", "but"))
+    opens = at == start or before in ("", ",", "and", "but") or _is_when(units, at, start)
+    if not (inner or (opens and not indefinite)) or at + 1 >= len(units) or _is_aside(units, at, start):
+        return None
+    noun = at + 1
+    while (
+        noun + 1 < len(units)
+        and units[noun + 1].kind is Kind.WORD
+        and units[noun].kind is Kind.WORD
+        and units[noun + 1].text not in AUXILIARIES | PREPOSITIONS | {"and", "or"}
+        and not is_adverb(units[noun + 1])
+        and noun < at + 3
+    ):
+        noun += 1
+    if units[noun].kind is not Kind.WORD:
+        return None
+    if inner and noun != last and (noun + 1 >= len(units) or units[noun + 1].text not in AUXILIARIES):
+        return None
+    mid = any(one.kind is not Kind.MARK for one in units[:at])
+    return Description(nouns(units, at + 1, noun), unit.text in POSSESSIVE, inner, mid)
+
+
+def _head(units: Sequence[Unit], at: int) -> Sequence[str]:
+    """The words of a noun phrase: "bronze statue" of "A bronze statue of Ada Stone"."""
+    end = at
+    while (
+        end < len(units)
+        and units[end].kind is Kind.WORD
+        and units[end].text not in AUXILIARIES | PREPOSITIONS
+    ):
+        end += 1
+    return [unit.text for unit in units[at:end]][:3]
+
+
+def _is_when(units: Sequence[Unit], at: int, start: int) -> bool:
+    """Whether a date that opens a clause stands right before: "in 1821 the walls were pulled down"."""
+    year = at - 2 >= start and units[at - 1].text[-4:].isdigit() and units[at - 2].text in ("in", "on", "by")
+    return year and (
+        at - 2 == start or units[at - 3].kind is Kind.MARK or units[at - 3].text in ("and", "but")
+    )
+
+
+def _is_aside(units: Sequence[Unit], at: int, start: int) -> bool:
+    """Whether "the" opens what is said between commas about the name before: "Elm Line, the bus, opened"."""
+    if at < start + 2 or units[at - 1].text != "," or units[at - 2].kind is not Kind.NAME:
+        return False
+    opens = lead_of(units, at - 2, start) in ("", ",")
+    closed = next((n for n in range(at + 1, len(units)) if units[n].text in {",", *STRONG}), None)
+    verb = any(unit.text in AUXILIARIES for unit in units[at:closed])
+    return opens and closed is not None and units[closed].text == "," and not verb
+
+
+def nouns(units: Sequence[Unit], first: int, last: int) -> str:
+    """The words of a description before its verb, which the words of the clause do not separate: all."""
+    return " ".join(unit.text for unit in units[first : last + 1])
+
+
+def lead_of(units: Sequence[Unit], at: int, start: int = 0) -> str:
+    """The word before a name in its clause, without its article and words that describe it."""
+    here = at - 1
+    if here > start and units[here].text == "'s" and units[here - 1].kind is Kind.NAME:
+        owners = lead_of(units, here - 1, start)
+        return owners if owners in PREPOSITIONS else "'s"  # "in Hell's Kitchen"
+    while here >= start and (units[here].text in BEFORE_NAMES or units[here].text.isdigit()):
+        here -= 1
+    return units[here].text if here >= start else ""
