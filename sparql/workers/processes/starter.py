@@ -38,9 +38,11 @@ class Request:
     descriptors: Sequence[int]
     arguments: Sequence[str]
 
-    def run(self) -> int:
-        """Be the new process."""
+    def run(self, starter: int) -> int:
+        """Be the new process; the starter's process id is `starter`."""
         die_with_parent()
+        if os.getppid() != starter:
+            return 1  # It ended before the kernel could know.
         given = [*map(str, self.descriptors), *self.arguments]
         status: int = import_module(self.module).main(given)
         return status
@@ -134,8 +136,9 @@ def _write(report: socket.socket, number: int) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Serve requests; in each process that is forked: run what was requested."""
     control, idle_s = socket.socket(fileno=int(arguments[0])), float(arguments[1])
+    starter = os.getpid()
     request = Starter(control, idle_s).next_request()
-    return 0 if request is None else request.run()
+    return 0 if request is None else request.run(starter)
 
 
 if __name__ == "__main__":
