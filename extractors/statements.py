@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode
 
+from extractors.candidate_sets import Key, known_kinds, link, mark_unsupported, merged, quote
 from extractors.candidates import (
     IMPLIED_KIND,
     LOW_CONFIDENCE,
     NOT_IN_TEXT,
-    NOTHING_STANDS,
     RDF_TYPE,
     RDFS_LABEL,
     RIVAL,
@@ -31,7 +31,7 @@ from extractors.candidates import (
 )
 from extractors.checks.calibration import CONFIRMED, Calibration
 from extractors.checks.competing_claims import Claim, overruled
-from extractors.checks.implied_kinds import Implied, Link, implied_kinds, misfits
+from extractors.checks.implied_kinds import Implied, implied_kinds, misfits
 from extractors.checks.plausibility_checks import PlausibilityChecks
 from extractors.english.people import may_be_person
 from extractors.english.stated_units import unit_of_property
@@ -54,15 +54,12 @@ from extractors.label_reading import LabelReading
 from extractors.text.chunking import Span
 from ontology.articles import with_article
 from ontology.schema import Schema
-from ontology.terms import OntologyProperty, PropertyKind
+from ontology.terms import PropertyKind
 
 __all__ = ["StatementBuilder"]
 
 _RDFS_LITERAL = NamedNode("http://www.w3.org/2000/01/rdf-schema#Literal")
 _LOWER_ARTICLE = re.compile(r"(?:the|an?)\s+")
-
-
-_Key = tuple[NamedNode, NamedNode, NamedNode | Literal]
 
 
 class StatementBuilder:
@@ -107,9 +104,9 @@ class StatementBuilder:
         if self._labels is not None:
             readings = [*readings, *self._labels.in_other_order(readings)]
         names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
-        candidates: dict[_Key, Candidate] = {}
-        labels: dict[NamedNode, _Key] = {}
-        sources: dict[_Key, Interpretation] = {}
+        candidates: dict[Key, Candidate] = {}
+        labels: dict[NamedNode, Key] = {}
+        sources: dict[Key, Interpretation] = {}
         mentions: dict[NamedNode, tuple[Name, set[Span]]] = {}
         for reading in readings:
             candidate = self._candidate(reading, names)
@@ -120,13 +117,13 @@ class StatementBuilder:
                     labels[name.iri] = (label.subject, label.predicate, label.object)
                     candidates[labels[name.iri]] = label
             key = (candidate.subject, candidate.predicate, candidate.object)
-            candidates[key] = _merged(candidates.get(key), candidate)
+            candidates[key] = merged(candidates.get(key), candidate)
             sources.setdefault(key, reading)
-        known = _known_kinds(candidates, [name for name, _ in mentions.values()])
+        known = known_kinds(candidates, [name for name, _ in mentions.values()])
         self._overrule(candidates, sources, known)
         if self._implied_kinds:
             self._imply_kinds(candidates, sources, mentions.values(), known)
-        _mark_unsupported(candidates, set(labels.values()))
+        mark_unsupported(candidates, set(labels.values()))
         found = tuple(candidates.values())
         return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
 
@@ -148,8 +145,8 @@ class StatementBuilder:
 
     def _overrule(
         self,
-        candidates: dict[_Key, Candidate],
-        sources: Mapping[_Key, Interpretation],
+        candidates: dict[Key, Candidate],
+        sources: Mapping[Key, Interpretation],
         known: Mapping[NamedNode, frozenset[NamedNode]],
     ) -> None:
         """Mark statements whose words support another better, of those that domain and range allow."""
@@ -158,14 +155,14 @@ class StatementBuilder:
                 key,
                 (key[0], key[2] if reading.names_object else name_key(reading.said.triple.object)),
                 reading.relation,
-                _quote(candidates[key]),
+                quote(candidates[key]),
                 len(self._text.occurrences(reading.said.triple.object)),
                 reading.said.score or candidates[key].confidence or 0.0,
             )
             for key, reading in sources.items()
             if reading.relation is not None
             and not candidates[key].problems
-            and not misfits(_link(candidates[key], reading.relation), known, self._linker)
+            and not misfits(link(candidates[key], reading.relation), known, self._linker)
         ]
         for key, rather in overruled(claims, self._schema).items():
             message = (
@@ -176,14 +173,14 @@ class StatementBuilder:
 
     def _imply_kinds(
         self,
-        candidates: dict[_Key, Candidate],
-        sources: Mapping[_Key, Interpretation],
+        candidates: dict[Key, Candidate],
+        sources: Mapping[Key, Interpretation],
         names: Collection[tuple[Name, Collection[Span]]],
         known: Mapping[NamedNode, frozenset[NamedNode]],
     ) -> None:
         """Add the classes of new names that follow from other statements."""
         links = [
-            _link(candidate, term)
+            link(candidate, term)
             for key, candidate in candidates.items()
             if not candidate.problems
             and key[1] not in (RDFS_LABEL, RDF_TYPE)
@@ -214,7 +211,7 @@ class StatementBuilder:
             if name.new and may_be_person(name.label) and kind_of_name(name.label, self._schema) is None
         }
 
-    def _hint(self, name: Name, candidates: Mapping[_Key, Candidate]) -> NamedNode | None:
+    def _hint(self, name: Name, candidates: Mapping[Key, Candidate]) -> NamedNode | None:
         """The class that a name suggests, else the one that a reader says and the text does not."""
         suggested = suggested_kind(name.label, self._schema)
         if suggested is not None:
@@ -383,53 +380,3 @@ def _confirmed(reading: Interpretation) -> Interpretation:
         return reading
     triple = replace(said.triple, confidence=CONFIRMED.probability(sure))
     return replace(reading, said=replace(said, triple=triple))
-
-
-def _link(candidate: Candidate, term: OntologyProperty) -> Link:
-    value = candidate.object if isinstance(candidate.object, NamedNode) else None
-    return Link(candidate.subject, term, value, candidate.confidence)
-
-
-def _known_kinds(
-    candidates: Mapping[_Key, Candidate], names: Iterable[Name]
-) -> Mapping[NamedNode, frozenset[NamedNode]]:
-    """The classes of entities, by the graph and by candidates that are free of problems."""
-    known = {name.iri: frozenset(name.classes) for name in names if not name.new}
-    for (subject, predicate, value), candidate in candidates.items():
-        if predicate == RDF_TYPE and isinstance(value, NamedNode) and not candidate.problems:
-            known[subject] = known.get(subject, frozenset()) | {value}
-    return known
-
-
-def _quote(candidate: Candidate) -> str:
-    return candidate.evidence.quote if candidate.evidence else ""
-
-
-def _merged(old: Candidate | None, new: Candidate) -> Candidate:
-    """Keep the sounder of two candidates for one statement, the surer where both are as sound."""
-    if old is None:
-        return new
-    better = min(old, new, key=lambda c: (len(c.problems), -(c.confidence or 0.0)))
-    sure = [
-        c.confidence
-        for c in (old, new)
-        if c.confidence is not None and not (c.problems and not better.problems)
-    ]
-    return replace(better, confidence=max(sure, default=None))
-
-
-def _mark_unsupported(candidates: dict[_Key, Candidate], labels: set[_Key]) -> None:
-    """Mark the labels of new entities without any other sound statement: a name alone is no knowledge."""
-    sound = {
-        node
-        for key, candidate in candidates.items()
-        if key not in labels and not candidate.problems
-        for node in (candidate.subject, candidate.object)
-    }
-    for key in labels:
-        label = candidates[key]
-        if label.subject not in sound and not label.problems:
-            message = (
-                f"Every statement about {label.object.value} has a problem, so its name alone is not kept."
-            )
-            candidates[key] = replace(label, problems=(Problem(NOTHING_STANDS, message),))

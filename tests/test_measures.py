@@ -15,8 +15,6 @@ from tests.test_architecture import MAY_IMPORT, ROOT, imported_names, module_gra
 MODULES_PER_FOLDER = 16
 LINES_PER_FILE = 400
 LONG_FILES = {
-    "extractors/english/wording/look.py": "to be cut: rules still move between it and its neighbors",
-    "extractors/statements.py": "to be cut: rules still move between it and its neighbors",
     "geo/kernel/border_kernel.py": "numba inlines within one file",
     "server/runtime/settings.py": "one table of settings, which the documents are made of",
     "sparql/ask/compile/patterns.py": "sets and quantities that compile into each other",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from extractors.english.long_names import joined_runs
 from extractors.english.people import looks_like_person
-from extractors.english.wording.long_names import joined_runs
 from extractors.text.chunking import Span
 from extractors.text.letters import LETTER, MARKS
 from ontology.labels import stem, words

@@ -1,8 +1,11 @@
 """Processes are forked from one that has imported their modules, and are ended and reported one by one."""
 
+import fcntl
 import json
 import os
+import resource
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -11,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from sparql.model.errors import ReaderLost
-from sparql.workers.processes.forking import Forking
+from sparql.workers.processes.forking import ForkedProcess, Forking
+from sparql.workers.processes.starter import NUMBER_BYTES
 from tests.support.waiting import wait_until
 
 ECHO = "tests.support.echoing"
@@ -44,6 +48,22 @@ def test_a_process_has_its_descriptors_and_arguments_and_its_exit_status_is_repo
         }
     assert process.wait() == 2
     assert process.poll() == 2
+
+
+def test_a_server_with_many_connections_has_one_too() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    ours, theirs = socket.socketpair()
+    high = fcntl.fcntl(ours, fcntl.F_DUPFD, 1500)
+    ours.close()
+    try:
+        process = ForkedProcess(1, high)
+        assert process.poll() is None
+        theirs.send((3).to_bytes(NUMBER_BYTES, "big", signed=True))
+        assert process.wait() == 3
+    finally:
+        theirs.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_all_are_forked_from_one_process(forking: Forking) -> None:

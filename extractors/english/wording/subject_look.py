@@ -1,0 +1,294 @@
+"""Whether the subject of a statement can be what its words speak of: in its clause, and in its text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from extractors.english.wording.clause import Clause, Governor
+from extractors.english.wording.clause_checks import (
+    has_it_too,
+    is_behind,
+    is_one_of_two,
+    is_region,
+    name_before,
+    noun_before,
+    objects_of,
+    only_places,
+    other_subject,
+    owner_before,
+    says_of_a_part,
+    says_of_owned,
+)
+from extractors.english.wording.descriptions import Description
+from extractors.english.wording.kind_look import KindLook
+from extractors.english.wording.kinds import kind_of_name
+from extractors.english.wording.phrases import Group, phrases_of
+from extractors.english.wording.subjects import (
+    antecedent_before,
+    chained,
+    is_complement,
+    listed_with,
+    subject_of,
+)
+from extractors.english.wording.topics import Topics, complemented, is_another, opening_noun
+from extractors.english.wording.units import (
+    AUXILIARIES,
+    PREPOSITIONS,
+    Kind,
+    Unit,
+    capitalized_runs,
+    units_of,
+)
+from extractors.english.wording.whole_names import WholeNames
+from extractors.grounding.entities import name_key
+from extractors.grounding.linking import Fit, Linker
+from extractors.grounding.mentions import GroundedText
+from extractors.text.chunking import Span
+from ontology.terms import OntologyProperty, PropertyKind
+
+__all__ = ["SubjectLook"]
+
+_PRONOUNS: Final = frozenset("it its he she they his her their this these both which who that".split())  # noqa: SIM905
+
+
+class SubjectLook:
+    """Looks at the subjects of statements of one text; `names` are where its names are."""
+
+    def __init__(
+        self,
+        text: GroundedText,
+        linker: Linker,
+        names: Collection[Span],
+        whole: WholeNames,
+        kinds: KindLook,
+    ) -> None:
+        self._text = text
+        self._linker = linker
+        self._schema = linker.schema
+        self._phrases = phrases_of(linker.schema)
+        self._names = names
+        self._whole = whole
+        self._kinds = kinds
+        self.topics = Topics(text, self._units_of, self._suits, self._phrases)
+
+    def _units_of(self, sentence: Span) -> Sequence[Unit]:
+        runs = capitalized_runs(self._text.text, sentence)
+        return units_of(self._text.text, sentence, {*self._names, *runs})
+
+    def _suits(self, noun: str, name: str) -> bool:
+        """Whether "the museum" can be a name: it has that word, or is known or called to be one."""
+        kind = self._schema.find_class(noun)
+        if self._phrases.is_head(noun, name):
+            return True
+        own = {one for entry in self._linker.labels.exact(name) for one in entry.classes}
+        said = kind_of_name(name, self._schema)
+        own |= {said.iri} if said is not None else set()
+        if kind is None:
+            return False
+        above = self._schema.superclasses
+        if any(kind.iri in above(one) for one in own):
+            return True
+        return any(self._kinds.said_kind(span, kind) is not None for span in self._text.occurrences(name))
+
+    def may_be_about(self, sentence: Span, subject: str, units: Sequence[Unit]) -> bool:
+        """Whether a sentence that does not name a subject can be about it: what the text was about before.
+
+        What is in brackets is about the name before them.
+        """
+        if any(unit.text == ")" for unit in units[-1:]):
+            opened = max((n for n, unit in enumerate(units) if unit.text == "("), default=0)
+            if opened and units[opened - 1].kind is Kind.NAME:
+                return False
+        if [unit.text for unit in units[:1]] == ["this"] and units[1].text in AUXILIARIES | {"came"}:
+            return False  # "This came to be called the Elm Affair": what happened, no thing
+        if is_another(units):
+            return False
+        topics = list(self.topics.recent(sentence))
+        noun = opening_noun(units) if any(unit.text in ("the", "this") for unit in units[:2]) else ()
+        described = (self.topics.described(sentence, " ".join(noun[:n])) for n in range(len(noun), 0, -1))
+        topics += [name for name in described if name is not None]
+        return not topics or any(self.is_same(topic, subject) for topic in topics)
+
+    def wrong_subject(
+        self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group
+    ) -> str | None:
+        units, text = clause.units, self._text.text
+        if found.subject is not None:
+            if found.subject in clause.others or not _is_name(units, found.subject):
+                return None
+            return (
+                f'The text says "{term.label}" of "{_text(text, units[found.subject])}", not of "{subject}".'
+            )
+        if found.converse:
+            return self._wrong_object(clause, found, term, subject)
+        if (said := self._other(clause, found, subject)) is not None:
+            return f'The text says "{term.label}" of {said}, not of "{subject}".'
+        if (whole := complemented(units, found.first, clause.others)) is not None:
+            return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
+        if group is Group.NAMES and is_region(clause, found):
+            return f'The text has "{subject}" as the region of "{_text(text, units[clause.value])}".'
+        about = subject_of(units, found.first, clause.value, lambda unit: self.is_name_of(unit, subject))
+        if isinstance(about, Description):
+            of_it = units[found.last - 1].text == "by" or group is Group.NUMBERS or about.inner
+            of_it = of_it or (group is Group.DATES and units[found.first - 1].text in about.noun.split())
+            return self._beside_description(clause, found, about, subject) or self._misdescribed(
+                about, term, subject, of_it=of_it
+            )
+        if about is not None and not any(self.is_name_of(one, subject) for one in listed_with(units, about)):
+            return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
+        lone = found.last == found.first + 1 and units[found.first].text in PREPOSITIONS
+        if about is None and not lone and only_places(units, clause.others, found.first):
+            return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
+        if about is None and is_behind(clause, found):
+            return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
+        if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:
+            return f'The text says "{term.label}" of "{_text(text, other)}", not of "{subject}".'
+        return None
+
+    def _beside_description(
+        self, clause: Clause, found: Governor, about: Description, subject: str
+    ) -> str | None:
+        """What speaks against a subject that is named beside what a clause is about: "The hall is run by"."""
+        placed = [at < found.first and is_complement(clause.units, at) for at in clause.others]
+        last = max(clause.others, default=0)
+        relative = any(unit.text in ("which", "who", "that") for unit in clause.units[last : found.first])
+        own = clause.units[found.first].text in about.noun.split()  # "in Weston, the capital of"
+        if not placed or not all(placed) or relative or own:
+            return None
+        return f'The text says "{clause.term.label}" of "{about.noun}", beside "{subject}".'
+
+    def _other(self, clause: Clause, found: Governor, subject: str) -> str | None:
+        """The other thing of which the words surely speak, by what stands right before them."""
+        units, text = clause.units, self._text.text
+        if says_of_a_part(units, found) or says_of_owned(clause, found):
+            return "something of another thing"
+        owner = owner_before(units, found) or name_before(clause, found)
+        if owner is not None and not self.is_name_of(owner, subject):
+            return f'"{_text(text, owner)}"'
+        other = noun_before(units, found) or self._beside(clause, found, subject)
+        return None if other is None else f'"{_text(text, other)}"'
+
+    def _wrong_object(
+        self, clause: Clause, found: Governor, term: OntologyProperty, subject: str
+    ) -> str | None:
+        """The same where the object is the grammatical subject: "Ada Stone designed the hall"."""
+        units, text = clause.units, self._text.text
+        meant = antecedent_before(units, clause.value, lambda unit: self.is_name_of(unit, subject))
+        if isinstance(meant, Unit) and not self.is_name_of(meant, subject):
+            return f'The text says "{term.label}" of "{_text(text, meant)}", not of "{subject}".'
+        after = None if meant is not None else objects_of(units, found.last)
+        placed = [at > found.last and is_complement(units, at) for at in clause.others]
+        described = units[found.last : found.last + 1] and units[found.last].text in ("the", "a", "an", "its")
+        if meant is None and after is None and described and placed and all(placed):
+            return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
+        if after is None and meant is None and has_it_too(units, clause, found):
+            return f'The text says "{term.label}" of "it", which is not "{subject}".'
+        if after is not None and not any(self.is_name_of(unit, subject) for unit in after):
+            return f'The text says "{term.label}" of another thing, not of "{subject}".'
+        return None
+
+    def _beside(self, clause: Clause, found: Governor, subject: str) -> Unit | None:
+        """The other name that a lone preposition follows, in a sentence that has neither subject nor "it"."""
+        units, before = clause.units, found.first - 1
+        lone = found.last == found.first + 1 and units[found.first].text in PREPOSITIONS
+        if (
+            not lone
+            or before < 0
+            or units[before].kind is not Kind.NAME
+            or self.is_name_of(units[before], subject)
+        ):
+            return None
+        if chained(units, before, lambda unit: self.is_name_of(unit, subject)) is False:
+            return units[before]
+        if clause.term.kind is PropertyKind.OBJECT and is_one_of_two(units, before):
+            return units[before]
+        meant = any(unit.text in _PRONOUNS for unit in units[:before]) or units[0].text in ("the", "this")
+        placed = is_complement(units, before)
+        return None if clause.others or (meant and placed) else units[before]
+
+    def wrong_topic(
+        self, sentence: Span, clause: Clause, found: Governor, term: OntologyProperty, subject: str
+    ) -> str | None:
+        """Whether "it" or "the tunnel", which opens the sentence, surely stands for another thing."""
+        units = clause.units
+        if found.subject is not None:
+            return None
+        if found.first and units[found.first - 1].text == "its" and not clause.others:
+            before = self.topics.before(sentence)
+            if before is not None and not self.is_same(before, subject):
+                return f'The text says "{term.label}" of "{before}", not of "{subject}".'
+        first = next((unit for unit in units if unit.kind is not Kind.MARK), None)
+        named = [at for at, unit in enumerate(units[: found.first]) if unit.kind is Kind.NAME]
+        about = subject_of(units, found.first, clause.value, lambda unit: self.is_name_of(unit, subject))
+        if first is None or found.converse or (isinstance(about, Unit) and self.is_name_of(about, subject)):
+            return None
+        if any(not is_complement(units, at) for at in named) or (named and first.text not in ("it", "its")):
+            return None
+        if first.text in ("it", "its"):
+            if not self.topics.may_be(sentence, lambda unit: self.is_name_of(unit, subject)):
+                return f'The text says "{term.label}" of what it speaks of before, not of "{subject}".'
+        elif first.text == "the" and (noun := opening_noun(units)):
+            own_kind = kind_of_name(subject, self._schema)
+            kinds = (self._schema.find_class(" ".join(noun[:n])) for n in range(len(noun), 0, -1))
+            kind = next((one for one in kinds if one is not None), None)
+            if kind is None or own_kind is None or self._suits(kind.label, subject):
+                return None
+            if self._linker.fit(frozenset({own_kind.iri}), frozenset({kind.iri})) is Fit.DISJOINT:
+                return f'The text says "{term.label}" of "the {kind.label}", and "{subject}" is none.'
+        return None
+
+    def _misdescribed(
+        self, about: Description, term: OntologyProperty, subject: str, *, of_it: bool
+    ) -> str | None:
+        """Whether "the tower" or, with `of_it`, "its towers" cannot be the subject."""
+        words = about.noun.split()
+        if (
+            (about.inner or about.mid)
+            and not about.possessive
+            and words[-1] != "one"
+            and not any(name_key(word) in name_key(subject).split() for word in words)
+        ):
+            fits = any(self._suits(" ".join(words[:n]), subject) for n in range(len(words), 0, -1))
+            if not fits:
+                return f'The text says "{term.label}" of "{about.noun}", not of "{subject}".'
+        if about.possessive:
+            own = any(self._phrases.has_noun(term.iri, word) for word in words if not word.endswith("ed"))
+            if own or not of_it:
+                return None
+            return f'The text says "{term.label}" of a part of it ("its {words[0]}"), not of "{subject}".'
+        kinds = (self._schema.find_class(" ".join(words[:n])) for n in range(len(words), 0, -1))
+        kind = next((one for one in kinds if one is not None), None)
+        classes = frozenset(c for entry in self._linker.labels.exact(subject) for c in entry.classes)
+        if kind is None or not classes:
+            return None
+        if self._linker.fit(classes, frozenset({kind.iri})) is Fit.DISJOINT:
+            return f'The text says "{term.label}" of "the {words[0]}", and "{subject}" is none.'
+        return None
+
+    def is_same(self, words: str, name: str) -> bool:
+        """Whether words are a name, a short form of it, or another name of the same thing."""
+        return self.is_name_of(Unit(Kind.NAME, words.casefold(), "", 0, 0), name)
+
+    def is_name_of(self, unit: Unit, name: str) -> bool:
+        """Whether a unit is a name, a short form of it, or another name of the same thing."""
+        if unit.kind is not Kind.NAME:
+            return False
+        here, there = name_key(unit.text), name_key(name)
+        if here == there:
+            return True
+        ours = {entry.iri for entry in self._linker.labels.exact(unit.text)}
+        if any(entry.iri in ours for entry in self._linker.labels.exact(name)):
+            return True
+        if f" {there} ".find(f" {here} ") >= 0:
+            return not ours  # "Roosevelt Island", which is known, is not short for its tramway
+        before, found, after = f" {here} ".partition(f" {there} ")
+        return bool(found) and not after and all(self._whole.describes(word) for word in before.split())
+
+
+def _is_name(units: Sequence[Unit], at: int) -> bool:
+    return 0 <= at < len(units) and units[at].kind is Kind.NAME
+
+
+def _text(text: str, unit: Unit) -> str:
+    return " ".join(text[unit.start : unit.end].split())
