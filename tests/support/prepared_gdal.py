@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import IO
 
 from server.data.features import gdal, gdal_worker
 from sparql.workers.processes.forking import ForkedProcess, Forking
 
 start_anew = gdal.start
-_FORKING = Forking()
+_FORKING = Forking(environment={"PYTHONPATH": str(Path(__file__).parents[2])})
 
 
 def fork_gdal() -> None:

@@ -19,11 +19,12 @@ from sparql.workers.processes.starter import NUMBER_BYTES
 from tests.support.waiting import wait_until
 
 ECHO = "tests.support.echoing"
+TESTS = {"PYTHONPATH": str(Path(__file__).parents[4])}
 
 
 @pytest.fixture
 def forking() -> Iterator[Forking]:
-    forking = Forking()
+    forking = Forking(environment=TESTS)
     yield forking
     forking.end()
 
@@ -117,7 +118,7 @@ def test_a_module_that_cannot_be_imported_starts_no_process(
 
 
 def test_a_starter_that_was_idle_for_long_ends_and_the_next_process_has_a_new_one() -> None:
-    forking = Forking(idle_s=0.01)
+    forking = Forking(idle_s=0.01, environment=TESTS)
     with open(os.devnull, "w") as nothing:
         assert forking.start(ECHO, [nothing.fileno()], []).wait() == 0
         assert forking._starter is not None
