@@ -144,7 +144,7 @@ async def test_a_held_batch_waits_outside_the_graph_and_is_committed_when_it_is_
         await update(client, codes(15))
         asked = paused(services)
         place = await held(client, "nobody")
-        assert asked == ["judge held batches"]
+        assert set(asked) == {"judge held batches"}  # the commit before may have asked as well
         assert not await holds(client, "nobody")
         waiting = (await client.get(place)).json()
         assert (waiting["status"], waiting["statements"], waiting["outcome"]) == ("waiting", 1, None)
