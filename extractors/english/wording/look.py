@@ -31,6 +31,7 @@ from extractors.english.wording.units import (
     capitalized_runs,
     is_indefinite,
     outside,
+    spaced,
     units_of,
     with_past_names,
 )
@@ -46,7 +47,6 @@ from ontology.terms import OntologyProperty, PropertyKind
 __all__ = ["Wording"]
 
 _LANGUAGE: Final = "en"
-_PRONOUNS: Final = frozenset("it its he she they his her their this these both which who that".split())  # noqa: SIM905
 
 
 class Wording:
@@ -190,7 +190,7 @@ class Wording:
         if at is None:
             return f'"{text[value.start : value.end]}" goes on beyond its sentence.'
         if (units[at].start, units[at].end) != (value.start, value.end) and group is Group.NAMES:
-            return f'"{text[value.start : value.end]}" is a part of "{_text(text, units[at])}".'
+            return f'"{text[value.start : value.end]}" is a part of "{spaced(text, units[at])}".'
         units, at = outside(units, at)
         others = frozenset(
             n
@@ -204,13 +204,13 @@ class Wording:
         occurrences = self.phrases.occurrences(units, group, extra)
         clause = Clause(units, at, others, occurrences, term, self.phrases)
         if group is Group.NAMES and (is_part_of_words(clause) or self.phrases.is_other(units, at)):
-            return f'"{_text(text, units[at])}" is a part of a longer name, or describes another thing.'
+            return f'"{spaced(text, units[at])}" is a part of a longer name, or describes another thing.'
         if (
             group is Group.NAMES
             and term.kind is not PropertyKind.OBJECT
             and (units[at - 1].text in ("a", "an") or _is_described(text, units, at))
         ):
-            return f'"{_text(text, units[at])}" describes a thing and is no name.'
+            return f'"{spaced(text, units[at])}" describes a thing and is no name.'
         doubts: list[str] = []
         for found in governors(clause, group):
             if governs is not None and not governs(clause, found):
@@ -219,7 +219,7 @@ class Wording:
             if doubt is None:
                 return None
             doubts.append(doubt)
-        unsaid = f'The words before and after "{_text(text, units[at])}" do not say "{term.label}".'
+        unsaid = f'The words before and after "{spaced(text, units[at])}" do not say "{term.label}".'
         return next(iter(doubts), unsaid)
 
     def _against(
@@ -227,7 +227,7 @@ class Wording:
     ) -> str | None:
         """What speaks against words that say the relation of the object saying it of the subject."""
         text, units, term = self.text.text, clause.units, clause.term
-        said = _text(text, units[clause.value])
+        said = spaced(text, units[clause.value])
         if is_owner(clause, found):
             return f'"{said}" owns what follows it, or is a part of its name.'
         if is_half(clause, found):
@@ -247,7 +247,3 @@ def _is_described(text: str, units: Sequence[Unit], at: int) -> bool:
 
 def _words(text: GroundedText, span: Span) -> str:
     return text.text[span.start : span.end]
-
-
-def _text(text: str, unit: Unit) -> str:
-    return " ".join(text[unit.start : unit.end].split())

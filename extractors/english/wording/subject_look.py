@@ -38,6 +38,7 @@ from extractors.english.wording.units import (
     Kind,
     Unit,
     capitalized_runs,
+    spaced,
     units_of,
 )
 from extractors.english.wording.whole_names import WholeNames
@@ -118,7 +119,7 @@ class SubjectLook:
             if found.subject in clause.others or not _is_name(units, found.subject):
                 return None
             return (
-                f'The text says "{term.label}" of "{_text(text, units[found.subject])}", not of "{subject}".'
+                f'The text says "{term.label}" of "{spaced(text, units[found.subject])}", not of "{subject}".'
             )
         if found.converse:
             return self._wrong_object(clause, found, term, subject)
@@ -127,7 +128,7 @@ class SubjectLook:
         if (whole := complemented(units, found.first, clause.others)) is not None:
             return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
         if group is Group.NAMES and is_region(clause, found):
-            return f'The text has "{subject}" as the region of "{_text(text, units[clause.value])}".'
+            return f'The text has "{subject}" as the region of "{spaced(text, units[clause.value])}".'
         about = subject_of(units, found.first, clause.value, lambda unit: self.is_name_of(unit, subject))
         if isinstance(about, Description):
             of_it = units[found.last - 1].text == "by" or group is Group.NUMBERS or about.inner
@@ -136,14 +137,14 @@ class SubjectLook:
                 about, term, subject, of_it=of_it
             )
         if about is not None and not any(self.is_name_of(one, subject) for one in listed_with(units, about)):
-            return f'The text says "{term.label}" of "{_text(text, about)}", not of "{subject}".'
+            return f'The text says "{term.label}" of "{spaced(text, about)}", not of "{subject}".'
         lone = found.last == found.first + 1 and units[found.first].text in PREPOSITIONS
         if about is None and not lone and only_places(units, clause.others, found.first):
             return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
         if about is None and is_behind(clause, found):
             return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
         if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:
-            return f'The text says "{term.label}" of "{_text(text, other)}", not of "{subject}".'
+            return f'The text says "{term.label}" of "{spaced(text, other)}", not of "{subject}".'
         return None
 
     def _beside_description(
@@ -165,9 +166,9 @@ class SubjectLook:
             return "something of another thing"
         owner = owner_before(units, found) or name_before(clause, found)
         if owner is not None and not self.is_name_of(owner, subject):
-            return f'"{_text(text, owner)}"'
+            return f'"{spaced(text, owner)}"'
         other = noun_before(units, found) or self._beside(clause, found, subject)
-        return None if other is None else f'"{_text(text, other)}"'
+        return None if other is None else f'"{spaced(text, other)}"'
 
     def _wrong_object(
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str
@@ -176,7 +177,7 @@ class SubjectLook:
         units, text = clause.units, self._text.text
         meant = antecedent_before(units, clause.value, lambda unit: self.is_name_of(unit, subject))
         if isinstance(meant, Unit) and not self.is_name_of(meant, subject):
-            return f'The text says "{term.label}" of "{_text(text, meant)}", not of "{subject}".'
+            return f'The text says "{term.label}" of "{spaced(text, meant)}", not of "{subject}".'
         after = None if meant is not None else objects_of(units, found.last)
         placed = [at > found.last and is_complement(units, at) for at in clause.others]
         described = units[found.last : found.last + 1] and units[found.last].text in ("the", "a", "an", "its")
@@ -288,7 +289,3 @@ class SubjectLook:
 
 def _is_name(units: Sequence[Unit], at: int) -> bool:
     return 0 <= at < len(units) and units[at].kind is Kind.NAME
-
-
-def _text(text: str, unit: Unit) -> str:
-    return " ".join(text[unit.start : unit.end].split())

@@ -24,6 +24,7 @@ __all__ = [
     "is_adverb",
     "is_indefinite",
     "outside",
+    "spaced",
     "units_of",
     "with_past_names",
 ]
@@ -142,6 +143,11 @@ def units_of(text: str, sentence: Span, names: Iterable[Span]) -> Sequence[Unit]
         for match in _TOKEN.finditer(text, start, end):
             units += _words(match.group(), match.start())
     return sorted(units, key=lambda unit: unit.start)
+
+
+def spaced(text: str, unit: Unit) -> str:
+    """The words of a unit as the text has them, with one blank between two."""
+    return " ".join(text[unit.start : unit.end].split())
 
 
 def outside(units: Sequence[Unit], at: int) -> tuple[Sequence[Unit], int]:
