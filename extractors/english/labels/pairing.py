@@ -36,9 +36,13 @@ def paired(wording: Wording) -> Iterator[Proposed]:
             sentences[value] = sentence
     for (iri, value), subjects in found.items():
         term, sentence = wording.schema.properties[iri], sentences[value]
-        governs = partial(_governs, wording, sentence, subjects[0])
-        if len(subjects) == 1 and wording.says(sentence, term, subjects[0], value, "", governs) is None:
-            yield subjects[0], term, wording.text.text[value.start : value.end], sentence
+        acting = [
+            one
+            for one in subjects
+            if wording.says(sentence, term, one, value, "", partial(_governs, wording, sentence, one)) is None
+        ]
+        if len(acting) == 1:
+            yield acting[0], term, wording.text.text[value.start : value.end], sentence
 
 
 def _governs(wording: Wording, sentence: Span, subject: str, clause: Clause, found: Governor) -> bool:

@@ -13,6 +13,7 @@ from functools import partial
 from operator import is_
 from typing import Final
 
+from extractors.english.labels.entries import text_entries
 from extractors.english.people import OPENING_PERSONS, is_given_name, is_maker
 from extractors.english.quantities import unit_of
 from extractors.english.wording.clause import Clause, Governor, is_entry, is_glued
@@ -48,7 +49,7 @@ _DATE = re.compile(
 _MONTH_NAME = re.compile(rf"{_MONTH}(?!\w)", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?<![\w.,-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?: (?:million|thousand))?"
-    r"(?!\w|[.,]\d|-(?![a-z]))(?:-[a-z]+(?![\w-])|(?: [^\W\d]+){0,2})"
+    r"(?!\w|[.,]\d|[-–](?![a-z]))(?:-[a-z]+(?![\w-])|(?: [^\W\d]+){0,2})"
 )
 _SMALL: Final = frozenset("a an the and which who that it its".split())  # noqa: SIM905
 _PERIOD: Final = frozenset({"to", "until", "through", "between", "-", "–"})
@@ -87,6 +88,7 @@ def proposed(wording: Wording) -> Iterator[Proposed]:
             ]
             yield from _said(text, schema, phrases, topics, sentence, units, group, places)
         yield from _of_owners(text, schema, phrases, sentence, known)
+        yield from _of_text_entries(wording, sentence, known)
         if (meant := topics.before(sentence)) is not None:
             its = [
                 Span(one.start(), one.end()) for one in IT.finditer(text.text, sentence.start, sentence.end)
@@ -97,6 +99,18 @@ def proposed(wording: Wording) -> Iterator[Proposed]:
             yield from (
                 (one[0], one[1], meant, one[3]) for one in found if one[1].kind is PropertyKind.OBJECT
             )
+
+
+def _of_text_entries(wording: Wording, sentence: Span, names: Sequence[Span]) -> Iterator[Proposed]:
+    """What entries of a list with plain text say: "Address: 41 Elm Row"."""
+    text = wording.text
+    units = units_of(text.text, sentence, names)
+    for term, value, key in text_entries(wording):
+        if sentence.start <= key.start and value.end <= sentence.end:
+            first = next((n for n, unit in enumerate(units) if unit.end > key.start), len(units) - 1)
+            subject = _of_entry(text, wording.topics, sentence, units, first)
+            if subject is not None:
+                yield subject, term, text.text[value.start : value.end], sentence
 
 
 def _of_owners(

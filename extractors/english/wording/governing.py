@@ -32,6 +32,7 @@ _SIDES: Final = frozenset("side end quarter neighborhood neighbourhood district 
 _NOT_MAKING: Final = frozenset(
     "named renamed owned bought acquired purchased sold funded led run operated managed used".split()  # noqa: SIM905
 )
+_OWNERS: Final = frozenset({"owner", "owners", "proprietor", "proprietors"})
 _INVERTED: Final = frozenset("lie lies lay stand stands stood sit sits sat".split())  # noqa: SIM905
 """Verbs whose subject may follow: "Next to the museum lies Elm Park"."""
 _ENDS: Final = (
@@ -150,6 +151,8 @@ def _is_agent(one: Occurrence, clause: Clause) -> bool:
     by = next((n for n in range(max(0, one.first - 3), one.first) if units[n].text == "by"), None)
     if one.last != one.first + 1 or not role or by is None:
         return False
+    if units[one.first].text in _OWNERS:
+        return True
     return any(unit.text in _NOT_MAKING for unit in units[max(0, by - _LONGEST_HEAD) : by])
 
 
@@ -254,16 +257,21 @@ def _as_role(clause: Clause) -> Governor | None:
     """The role of the object, and after it the subject: "Cass Gilbert was the architect of the tower"."""
     units, value = clause.units, clause.value
     for one in clause.occurrences:
-        end = one.last - (units[one.last - 1].text == "of")
+        end = one.last - (units[one.last - 1].text in ("of", "was", "were"))
         if clause.term.iri not in one.terms or end <= one.first:
             continue
         if not units[end - 1].text.endswith(("er", "or", "ers", "ors", "ect", "ects")):
             continue
         role = [unit.text for unit in units[one.first : end]]
+        if not clause.phrases.has_noun_form(clause.term.iri, role[-1]):
+            continue  # "its owner" for "owns"
         led = clause.phrases.has_words(clause.term.iri, (*role, "of"))  # "is a member of the league"
         before = units[one.first - 1].text if one.first else ""
-        if before == "its" and _is_named(units, value, one.first - 1, end):
+        if before in ("its", "the") and _is_named(units, value, one.first - 1, end):
             return Governor(one.first, end)
+        if before == "whose" and one.first < value and _is_named(units, value, one.first - 1, end):
+            whole = one.first - 2 - (units[one.first - 2].text == ",")
+            return Governor(one.first, end, subject=whole) if units[whole].kind is Kind.NAME else None
         if one.first > value and not led and _is_of(units, end, clause.others):
             return Governor(one.first, end, converse=True)
         whole = next((at for at in (end + 1, end + 2) if at in clause.others), None)
@@ -279,12 +287,15 @@ def _as_role(clause: Clause) -> Governor | None:
 
 
 def _is_named(units: Sequence[Unit], value: int, first: int, last: int) -> bool:
-    """Whether a name stands right beside "its architect": "Ada Stone was its architect"."""
+    """Whether a name stands right beside "its architect": "Ada Stone was its architect".
+
+    "The architect" is that of the clause's subject only where "was" and the name follow: "the architect was".
+    """
+    own = units[first].text != "the"
     if last < value:
-        return (value == last + 1 and units[last].text == ",") or (
-            value == last + 1 and units[last].text in ("was", "is")
-        )
-    return value == first - 2 and units[first - 1].text in (",", "was", "is", "were")
+        after = last + 1 + (units[last + 1].text == "the")
+        return value == after and (units[last].text in ("was", "is") or (own and units[last].text == ","))
+    return own and value == first - 2 and units[first - 1].text in (",", "was", "is", "were")
 
 
 def _is_of(units: Sequence[Unit], at: int, others: frozenset[int]) -> bool:
@@ -318,7 +329,16 @@ def _region(clause: Clause) -> Governor | None:
     apart = any(units[n].text in ("between", "from", "both") for n in range(max(0, lead - 3), lead + 1))
     if units[lead].text not in ("in", "at", "near") or not ends or listed or apart:
         return None
+    if _names_description(units, lead, at):
+        return None
     return Governor(place + 1, at, subject=place)
+
+
+def _names_description(units: Sequence[Unit], lead: int, at: int) -> bool:
+    """Whether a name is that of what opens the sentence: "The hall in Norton, Elm Hall, has"."""
+    opens = units[0].text == "the" and all(unit.kind is Kind.WORD for unit in units[:lead])
+    after = [unit.text for unit in units[at + 1 : at + 3]]
+    return opens and len(after) == 2 and after[0] == "," and after[1] in AUXILIARIES
 
 
 def _kind_of_region(clause: Clause) -> Governor | None:

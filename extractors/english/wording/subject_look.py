@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from extractors.english.wording.clause import Clause, Governor
+from extractors.english.wording.clause import Clause, Governor, names_role
 from extractors.english.wording.clause_checks import (
     has_it_too,
     is_behind,
@@ -115,6 +115,8 @@ class SubjectLook:
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group
     ) -> str | None:
         units, text = clause.units, self._text.text
+        if names_role(clause, found) and _only_first(clause, found):
+            return None
         if found.subject is not None:
             if found.subject in clause.others or not _is_name(units, found.subject):
                 return None
@@ -123,6 +125,13 @@ class SubjectLook:
             )
         if found.converse:
             return self._wrong_object(clause, found, term, subject)
+        return self._wrong_agent(clause, found, term, subject, group)
+
+    def _wrong_agent(
+        self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group
+    ) -> str | None:
+        """The same where words in their plain order say something of the subject."""
+        units, text = clause.units, self._text.text
         if (said := self._other(clause, found, subject)) is not None:
             return f'The text says "{term.label}" of {said}, not of "{subject}".'
         if (whole := complemented(units, found.first, clause.others)) is not None:
@@ -289,3 +298,10 @@ class SubjectLook:
 
 def _is_name(units: Sequence[Unit], at: int) -> bool:
     return 0 <= at < len(units) and units[at].kind is Kind.NAME
+
+
+def _only_first(clause: Clause, found: Governor) -> bool:
+    """Whether the first name before the words that is no complement is the subject, or there is none."""
+    names = (n for n, unit in enumerate(clause.units[: found.first]) if unit.kind is Kind.NAME)
+    first = next((n for n in names if not is_complement(clause.units, n)), None)
+    return first is None or first in clause.others
