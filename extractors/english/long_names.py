@@ -81,8 +81,8 @@ def _first_part(text: str, before: Sequence[Span], run: Span) -> int | None:
         while first and text[before[first - 1].end : before[first].start] == ", ":
             first -= 1
         return first
-    if between == " and " and (first := _first_partner(text, before, run)) is not None:
-        return first
+    if between == " and " and (partner := _first_partner(text, before, run)) is not None:
+        return partner
     about = _ABOUT.search(name)
     joined = (
         (between == " and " and " " in name and _ONLY_KIND.fullmatch(words))

@@ -135,6 +135,8 @@ def _has_subject_between(units: Sequence[Unit], at: int, first: int) -> bool:
     verb = first
     while verb > at + 1 and (units[verb - 1].text in AUXILIARIES or is_adverb(units[verb - 1])):
         verb -= 1
+    if verb - 1 == at and units[at - 1].text in _RELATIVE and at:
+        return True  # "a villa that Ada Stone built in 1833": it is the villa that has the date
     named = verb - 1 > at and units[verb - 1].kind is Kind.NAME and units[verb - 2].text not in _RELATIVE
     if named and lead_of(units, verb - 1) not in PREPOSITIONS - {"until", "before", "after", "since"}:
         return True
@@ -162,7 +164,8 @@ def _is_fronted(units: Sequence[Unit], at: int, found: Governor) -> bool:
     while before > 0 and units[before].text in _ARTICLES:
         before -= 1
     participle = units[found.first].text.endswith(_PARTICIPLES)
-    return participle and opening == found.first and units[before].text == ","
+    joined = all(unit.text not in (";", ":") for unit in units[found.first : at])
+    return participle and opening == found.first and units[before].text == "," and joined
 
 
 def _is_relative(units: Sequence[Unit], at: int, first: int) -> bool:

@@ -226,6 +226,8 @@ def _is_direct(clause: Clause, at: int, found: Governor) -> bool:
         return False  # "a Norton neighborhood of 4 acres", "Ash lift, two streets away, is run by"
     if any(unit.text == "it" for unit in units[at + 1 : found.first]):
         return False  # "Oak Trust built it in the Gothic style"
+    if any(units[n].text == "who" and n - 2 != at for n in range(at + 2, found.first)):
+        return False  # "Elm Hall is by Ada Stone, who was born in"
     if units[_verb_start(units, found.first)].text in ("and", ",", "but"):
         return True
     said = {n for one in clause.occurrences for n in range(one.first, one.last)}

@@ -69,6 +69,7 @@ def keyed(clause: Clause) -> Governor | None:
     units, at = clause.units, clause.value - 1
     if at < 1 or units[at].text != ":":
         return None
+    at -= units[at - 1].text == "."  # "Tel.:"
     for one in clause.occurrences:
         if one.last == at and clause.term.iri in one.terms and _opens(units, one.first, _LONGEST_KEY):
             return Governor(one.first, one.last)
@@ -82,7 +83,8 @@ def keyed(clause: Clause) -> Governor | None:
 
 def is_entry(units: Sequence[Unit], found: Governor) -> bool:
     """Whether words are the key of an entry."""
-    return found.last < len(units) and units[found.last].text == ":"
+    behind = [unit.text for unit in units[found.last : found.last + 2]]
+    return behind[:1] == [":"] or behind == [".", ":"]
 
 
 def names_role(clause: Clause, found: Governor) -> bool:

@@ -21,8 +21,7 @@ from extractors.english.wording.clause_checks import (
     says_of_owned,
 )
 from extractors.english.wording.descriptions import Description
-from extractors.english.wording.kind_look import KindLook
-from extractors.english.wording.kinds import kind_of_name
+from extractors.english.wording.kinds import KindLook, kind_of_name
 from extractors.english.wording.phrases import Group, phrases_of
 from extractors.english.wording.subjects import (
     antecedent_before,
@@ -110,6 +109,20 @@ class SubjectLook:
         described = (self.topics.described(sentence, " ".join(noun[:n])) for n in range(len(noun), 0, -1))
         topics += [name for name in described if name is not None]
         return not topics or any(self.is_same(topic, subject) for topic in topics)
+
+    def wrong_entry(self, sentence: Span, clause: Clause, subject: str) -> str | None:
+        """What speaks against an entry of a list, "Owner: Oak Trust", saying something of a subject.
+
+        It speaks of a name before it in its sentence, or of what the list is about.
+        """
+        meant = self.topics.of_text(sentence)
+        key = next(n for n, unit in enumerate(clause.units) if unit.text == ":")
+        if any(at < key for at in clause.others) or (meant is not None and self.is_same(meant, subject)):
+            return None
+        recent = self.topics.recent(sentence)
+        if meant is None and (not recent or any(self.is_same(topic, subject) for topic in recent)):
+            return None
+        return f'The list is about "{meant or recent[0]}", not about "{subject}".'
 
     def wrong_subject(
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group

@@ -107,7 +107,7 @@ class Topics:
         verbs = any(unit.text in AUXILIARIES for unit in self._units(line))
         words = self._text.text[line.start : line.end]
         return self._text.text[line.end : line.end + 1] == "\n" and not (
-            verbs or words.isupper() or "\n" in words or words[-1] in ".!?"
+            verbs or "\n" in words or words[-1] in ".!?"
         )
 
     def recent(self, sentence: Span) -> Sequence[str]:
@@ -165,8 +165,10 @@ class Topics:
 
     def _find(self, at: int) -> str | None:
         sentence = self._text.sentences[at]
-        units = [unit for unit in self._units(sentence) if unit.text not in _BULLETS]
+        units: Sequence[Unit] = [unit for unit in self._units(sentence) if unit.text not in _BULLETS]
         if at == 0 and self._is_title(sentence):
+            if self._text.text[sentence.start : sentence.end].isupper():
+                return None  # which of its words are a name no capital says
             units = _after_colon(units)
         if (made := self._made(units)) is not None:
             return self._text.text[made.start : made.end]

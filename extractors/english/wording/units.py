@@ -20,6 +20,7 @@ __all__ = [
     "Kind",
     "Unit",
     "capitalized_runs",
+    "crosses_lines",
     "is_adjective",
     "is_adverb",
     "is_indefinite",
@@ -215,7 +216,8 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
             continue
         if _ORDINAL.fullmatch(match.group()) and _NOUN_FOLLOWS.match(text, match.end(), sentence.end):
             continue
-        opens = not text[sentence.start : match.start()].strip(" \t\r\n\"'“‘(")
+        line = text.rfind("\n", sentence.start, match.start()) + 1
+        opens = not text[max(sentence.start, line) : match.start()].strip(" \t\r\n\"'“‘(")
         word, _, rest = match.group().partition(" ")
         asks = word.casefold() in AUXILIARIES or word.endswith(("ed", "ing"))
         asks = asks and _ARTICLE.match(rest) is not None  # "Does the", "Nicknamed the"
@@ -268,6 +270,11 @@ def _line_ends(text: str, sentence: Span) -> Iterable[int]:
             line = text[text.rfind("\n", 0, end) + 1 : end]
             if len(line) < _SHORTEST_WRAPPED or _KEY.match(text, end + 1):
                 yield end
+
+
+def crosses_lines(text: str, name: Span) -> bool:
+    """Tell words that are no name: a line that is not wrapped ends in them, or a key and its value are."""
+    return any(True for _ in _line_ends(text, name)) or ": " in text[name.start : name.end]
 
 
 def is_indefinite(text: str, span: Span) -> bool:
