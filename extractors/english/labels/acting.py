@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from extractors.english.labels.proposing import may_act
+from extractors.english.people import OPENING_PERSONS
 from extractors.english.wording.clause import Clause, Governor, is_entry, names_role
 from extractors.english.wording.descriptions import lead_of
 from extractors.english.wording.subjects import is_complement
@@ -34,6 +35,8 @@ _BEFORE_SUBJECTS: Final = frozenset(
 def acts(topics: Topics, sentence: Span, subject: str, clause: Clause, found: Governor) -> bool:
     """Whether a mention of the subject opens its clause, and nothing stands between that has the words."""
     units = clause.units
+    if found.converse and lead_of(units, clause.value) in PREPOSITIONS:
+        return False  # "Transport for Norton operates the Elm Ferry"
     if found.converse:
         return any(at < clause.value or _is_near(units, found.last, at) for at in clause.others)
     if found.subject is not None:
@@ -113,13 +116,16 @@ def _opens_clause(clause: Clause, at: int, found: Governor) -> bool:
         return False  # "shares a house with the Elm Academy, which Ada Stone founded"
     if _has_subject_between(units, at, found.first) or _is_second_of_two(units, at):
         return False
+    if _describes_noun(units, at):
+        return False
     if _is_of_object(units, at, clause.value, found) or _is_of_name_before(units, at, found.first):
         return False
     before = units[at - 1].text if at else ""
     lead = lead_of(units, _first_of_list(units, at))
     if before == "'s":
         owned = units[at - 2].kind is Kind.NAME or at == 2
-        return owned and not clause.phrases.has_word(units[at].text)  # "Stone's Cross"
+        person = units[at - 2].text.split()[-1] in OPENING_PERSONS  # "King's College Norton"
+        return owned and not person and not clause.phrases.has_word(units[at].text)  # "Stone's Cross"
     if not may_act(units, at):
         return False
     return (
@@ -148,6 +154,18 @@ def _has_subject_between(units: Sequence[Unit], at: int, first: int) -> bool:
     if apart < verb and earlier:
         return True  # "Elm Line: end at Ash Hill; operator Oak Trust"
     return bool(between) and not between[0].text[0].isdigit()
+
+
+def _describes_noun(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name only describes the nouns before a verb: "The Norton tram network opened in 1906"."""
+    end = at + 1
+    while end < len(units) and end < at + 4 and units[end].kind is Kind.WORD and not is_adverb(units[end]):
+        if units[end].text in AUXILIARIES or units[end].text.endswith(_PARTICIPLES):
+            return end > at + 1 and at > 0 and units[at - 1].text == "the"
+        if units[end].text in PREPOSITIONS | _LINKS:
+            return False
+        end += 1
+    return False
 
 
 def _is_second_of_two(units: Sequence[Unit], at: int) -> bool:

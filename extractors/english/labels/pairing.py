@@ -64,6 +64,8 @@ def _pairs(wording: Wording) -> Iterator[tuple[str, OntologyProperty, Span, Span
             values = longest if group is Group.NAMES else list(values_of(text.text, sentence, group))
             units = units_of(text.text, sentence, [*longest, *values])
             iris = {iri for one in wording.phrases.occurrences(units, group, {}) for iri in one.terms}
+            if group is Group.NAMES and any(unit.text in ("'s", "of") for unit in units):
+                iris |= {iri for iri in wording.schema.properties if wording.phrases.has(iri, "in")}
             terms = [wording.schema.properties[iri] for iri in sorted(iris, key=lambda iri: iri.value)]
             for term in terms:
                 if group_of(term) is Group.NAMES and term.kind is not PropertyKind.OBJECT:

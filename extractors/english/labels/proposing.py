@@ -52,6 +52,7 @@ _NUMBER = re.compile(
     r"(?!\w|[.,]\d|[-–](?![a-z]))(?:-[a-z]+(?![\w-])|(?: [^\W\d]+){0,2})"
 )
 _SMALL: Final = frozenset("a an the and which who that it its".split())  # noqa: SIM905
+_QUOTES: Final = frozenset("\"“”'‘’")
 _PERIOD: Final = frozenset({"to", "until", "through", "between", "-", "–"})
 
 _OWNER = re.compile(
@@ -279,6 +280,8 @@ def may_act(units: Sequence[Unit], at: int) -> bool:
     unit, before = units[at], units[at - 1].text if at else ""
     if unit.text[0].isdigit() or _MONTH_NAME.match(unit.text) or before == "'s":
         return False
+    if before in _QUOTES and (at + 1 >= len(units) or units[at + 1].text not in _QUOTES):
+        return False  # "Dream in the Park", the title of a play
     if is_compound(units, at) or (before.isdigit() and units[max(at - 2, 0)].text not in ("in", "by", ",")):
         return False  # "41 Elm Row", "the Elm/Ash border"
     if any(one.text == "by" for one in units[max(0, at - 3) : at]):

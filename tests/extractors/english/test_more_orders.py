@@ -42,6 +42,8 @@ SAID: list[tuple[str, Fact]] = [
     ),
     # a thing with a plural name
     ("The Elm Baths are old. They were designed by Ada Stone.", ("Elm Baths", "designedBy", "Ada Stone")),
+    # a town and what it has
+    ("Elm House is the art museum of Norton.", ("Elm House", "locatedIn", "Norton")),
     # lists
     (
         "Elm Park in a nutshell\nLength: 2.5 km; area: 20 hectares\nOpen daily.",
@@ -68,6 +70,14 @@ NOT_SAID: list[tuple[str, str, str]] = [
     ("Elm Hall was founded by the mill owner Ada Stone in 1828.", "Elm Hall", "ownedBy"),
     ("The tallest building in Norton, Elm Tower, has 40 stories.", "Norton", "locatedIn"),
     ("Elm Hall is old. Its owner is the Oak Trust.", "Elm Hall", "owns"),
+    ("The Norton tram network opened in 1906.", "Norton", "opened"),
+    ("Transport for Norton operates the Elm Ferry.", "Elm Ferry", "operatedBy"),
+    (
+        'The company gave "Elm Dream in Ash Park" at the hall, which holds 900 people.',
+        "Elm Dream",
+        "locatedIn",
+    ),
+    ("Elm Hall in Norton was the tallest building.", "Norton", "type"),
     ("Elm Tower is by Ada Stone of Ash Architects, who are based in Norton.", "Elm Tower", "locatedIn"),
 ]
 

@@ -45,6 +45,7 @@ SAID = [
         "The Ash Bridge (680 m; also called Nye Bridge) connects Ost with Wye.",
         ("Ash Bridge", "connects", "Wye"),
     ),
+    ("Elm Market is Norton's oldest covered market.", ("Elm Market", "located in", "Norton")),
 ]
 NOT_SAID = [
     (
