@@ -8,12 +8,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 import httpx
 
 from benchmarks.serving.load import Measured, Request, measure
-from benchmarks.serving.servers import Server
+from benchmarks.serving.servers import Server, rests
 from tests.support.processes import load_average
+from tests.support.waiting import wait_until
 
 Open = Callable[[], AbstractContextManager[Server]]
 """Opens a server for one round."""
@@ -112,12 +114,17 @@ def _expansion(server: Server, request: Request) -> float:
 
 
 def _measured(server: Server, task: Task) -> Measured:
+    """What it does once all its processes have met the request, for which it has a second."""
     update = task.request.update
-    return measure(
+    measure_for = partial(
+        measure,
         server.update_url if update else server.query_url,
         task.request,
         clients=task.clients,
-        seconds=task.seconds,
         pid=server.process.pid,
         parameters={} if update else server.parameters,
     )
+    measure_for(seconds=1)
+    # Answers of which the client has gone still take their time.
+    wait_until(lambda: rests(server.process.pid))
+    return measure_for(seconds=task.seconds)

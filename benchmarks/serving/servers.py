@@ -48,16 +48,20 @@ class Server:
             self.process.wait()
 
 
-def start_urbankg(folder: Path, data: Path | None, *flags: str) -> Server:
-    """Our server on a free port; `data` is bulk-loaded first."""
+def start_urbankg(
+    folder: Path, data: Path | None, *flags: str, checkout: Path | None = None, name: str = "urbankg"
+) -> Server:
+    """Our server on a free port; `data` is bulk-loaded first. Its code is that of `checkout` where given."""
     command = [sys.executable, "-m", "server"]
+    environment = {**os.environ, "URBANKG_QUERY_TIMEOUT_S": "300"}
+    if checkout is not None:
+        environment["PYTHONPATH"] = str(checkout)
     if data is not None:
         load = [*command, "load", "--data", str(folder), "--bulk", "--no-report", str(data)]
-        subprocess.run(load, check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(load, check=True, stderr=subprocess.DEVNULL, env=environment, cwd=checkout)
     log = folder.with_suffix(".log").open("ab")
     serve = [*command, "serve", "--data", str(folder), "--port", "0", *flags]
-    environment = {**os.environ, "URBANKG_QUERY_TIMEOUT_S": "300"}
-    process = subprocess.Popen(serve, stdout=log, stderr=log, env=environment)
+    process = subprocess.Popen(serve, stdout=log, stderr=log, env=environment, cwd=checkout)
     address = folder / "server.json"
 
     def announced() -> bool:
@@ -67,15 +71,15 @@ def start_urbankg(folder: Path, data: Path | None, *flags: str) -> Server:
 
     wait_until(announced)
     url = json.loads(address.read_text())["url"]
-    server = Server("urbankg", process, f"{url}/sparql", f"{url}/update")
+    server = Server(name, process, f"{url}/sparql", f"{url}/update")
     # Also what it opens beside the first answers: indexes, gate.
     wait_until(lambda: server.answers() and httpx.get(f"{url}/healthz", timeout=60).json()["shapes"])
-    wait_until(lambda: _rests(process.pid))
+    wait_until(lambda: rests(process.pid))
     return server
 
 
-def _rests(pid: int) -> bool:
-    """Whether a server that nobody asks has nothing left to open."""
+def rests(pid: int) -> bool:
+    """Whether a server that nobody asks has nothing left to do."""
     before = cpu_seconds(pid)
     time.sleep(1)
     return cpu_seconds(pid) - before < 0.1

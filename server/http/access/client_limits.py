@@ -19,6 +19,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from server.http.access.cors import CrossOrigin
 from server.http.access.head_checks import HeadRefused, check_head, refusal, too_large
+from server.http.access.joined_writes import JoinedWrites
 from server.runtime.settings import Settings
 
 
@@ -53,7 +54,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._stall: TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport, self.loop))
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -7,8 +7,9 @@ as they are, and so does everything that is compressed already or tiny.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipResponder
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -31,7 +32,8 @@ class Compression:
             await self._app(scope, receive, send)
             return
 
-        compressing = accepts_gzip(Headers(scope=scope).get("accept-encoding", ""))
+        accepted = b", ".join(value for name, value in scope["headers"] if name == b"accept-encoding")
+        compressing = accepts_gzip(accepted.decode("latin-1"))
 
         async def send_marked(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -45,6 +47,7 @@ class Compression:
         await responder(scope, receive, send_marked)
 
 
+@lru_cache(maxsize=256)
 def accepts_gzip(header: str) -> bool:
     """Whether an Accept-Encoding header takes gzip (RFC 9110, 12.5.3); its own entry counts before ``*``."""
     qualities: dict[str, bool] = {}

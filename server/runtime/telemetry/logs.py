@@ -142,20 +142,25 @@ class AnswerLog:
         waiting, self._waiting = self._waiting, []
         if not waiting or not _requests.isEnabledFor(logging.INFO):
             return
-        json_lines = "".join(
-            f'{{"time": "{_time(created)}", "level": "info", "logger": "{_requests.name}", '
-            f'"message": "answered", "request": "{identifier}", "method": "{method}", "route": "{route}", '
-            f'"status": {status}, "ms": {_ms(seconds)}}}\n'
-            for created, identifier, method, route, status, seconds in waiting
-        )
-        plain_lines = "".join(
-            f"{datetime.fromtimestamp(created):%H:%M:%S} answered "
-            f"method={method} route={route} status={status} ms={_ms(seconds)}\n"
-            for created, _, method, route, status, seconds in waiting
-        )
         for handler in logging.getLogger().handlers:
             if isinstance(handler, LogHandler):
-                handler.write_lines(plain_lines if handler.plain else json_lines)
+                line = _plain_line if handler.plain else _json_line
+                handler.write_lines("".join(line(*one) for one in waiting))
+
+
+def _json_line(created: float, identifier: str, method: str, route: str, status: int, seconds: float) -> str:
+    return (
+        f'{{"time": "{_time(created)}", "level": "info", "logger": "{_requests.name}", '
+        f'"message": "answered", "request": "{identifier}", "method": "{method}", "route": "{route}", '
+        f'"status": {status}, "ms": {_ms(seconds)}}}\n'
+    )
+
+
+def _plain_line(created: float, _: str, method: str, route: str, status: int, seconds: float) -> str:
+    return (
+        f"{datetime.fromtimestamp(created):%H:%M:%S} answered "
+        f"method={method} route={route} status={status} ms={_ms(seconds)}\n"
+    )
 
 
 def _time(created: float) -> str:
