@@ -28,6 +28,16 @@ _ABOUT_KINDS: Final = (
     "Congress|Conference|Convention|Research|Learning|Community|Sculpture|Zoological|Nature|Performing|Concert"
 )
 _PARTNERS: Final = re.compile(r"(?:Company|Co|Sons?|Partners|Brothers|Bros|Associates|Daughters)\b")
+_BEFORE_FIRM: Final = re.compile(
+    r"(?:(?:designed|built|planned|drawn up|laid out|erected|engineered|constructed|dug|restored) by"
+    r"|\b(?:firm|practice|partnership|office|builders|contractors) of|\b(?:architects|engineers|builders"
+    r"|contractors|grocers|merchants|brewers|manufacturers|partners)) $"
+)
+_AFTER_FIRM: Final = re.compile(
+    r" (?:had |also )?(?:designed|built|planned|drew up|laid out|erected|engineered)\b"
+)
+_SURNAME: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
+_LONGEST_LEAD: Final = 20
 _ONLY_KIND: Final = re.compile(rf"(?:(?:{_ABOUT_KINDS}) ){{0,3}}(?:{_KINDS})")
 _TOPIC: Final = re.compile(
     r".*(?:tion|tions|ment|ogy|ics|istry|ences?|ism|ity|iety|ysis|ency|ture|tory|ery|ing|cine|port|ry)"
@@ -71,6 +81,8 @@ def _first_part(text: str, before: Sequence[Span], run: Span) -> int | None:
         while first and text[before[first - 1].end : before[first].start] == ", ":
             first -= 1
         return first
+    if between == " and " and (partner := _first_partner(text, before, run)) is not None:
+        return partner
     about = _ABOUT.search(name)
     joined = (
         (between == " and " and " " in name and _ONLY_KIND.fullmatch(words))
@@ -80,6 +92,19 @@ def _first_part(text: str, before: Sequence[Span], run: Span) -> int | None:
         or (between in (" for ", " for the ") and _FOR.fullmatch(name) and _is_topic(words))
     )
     return last if joined else None
+
+
+def _first_partner(text: str, before: Sequence[Span], run: Span) -> int | None:
+    """Where surnames begin that are the name of a firm: "designed by Stone, Reed and Ash"; else None."""
+    first = len(before) - 1
+    while first and text[before[first - 1].end : before[first].start] == ", ":
+        first -= 1
+    names = [text[span.start : span.end] for span in (*before[first:], run)]
+    lead = text[max(0, before[first].start - _LONGEST_LEAD) : before[first].start]
+    firm = _BEFORE_FIRM.search(lead) or (
+        lead.endswith(("that ", "which ")) and _AFTER_FIRM.match(text, run.end)
+    )
+    return first if firm and all(_SURNAME.fullmatch(name) for name in names) else None
 
 
 def _is_topic(words: str) -> bool:

@@ -51,6 +51,8 @@ _ENDINGS: Final = frozenset(
     conservancy federation union league club""".split()  # noqa: SIM905
 )
 _GIVEN: Final = Path(__file__).with_name("given_names.txt")
+_PARTNERS = re.compile(r"[^\W\d_a-z]\w+(?:, [^\W\d_a-z]\w+)*,? and [^\W\d_a-z]\w+")
+"""Surnames: "Stone, Reed and Ash"."""
 _INITIAL = re.compile(r"(?:[A-Z]\.)+$|[A-Z]$")
 
 
@@ -86,7 +88,9 @@ def looks_like_person(name: str) -> bool:
 
 
 def looks_like_organization(name: str) -> bool:
-    """Tell a name whose last word says that it is a group of people: "Oak Trust", "Stone & Co."."""
+    """Tell a name whose last word says that it is a group of people, or that lists some: "Oak Trust"."""
+    if _PARTNERS.fullmatch(name):
+        return True
     found = [word.casefold().strip(".,()") for word in name.split()]
     head = next((found[at - 1] for at, word in enumerate(found) if at and word in ("of", "for")), found[-1])
     return len(found) > 1 and (bool({head, found[-1]} & _ENDINGS) or " & " in name)

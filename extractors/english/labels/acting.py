@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from extractors.english.labels.proposing import may_act
-from extractors.english.wording.clause import Clause, Governor
+from extractors.english.people import OPENING_PERSONS
+from extractors.english.wording.clause import Clause, Governor, is_entry, names_role
 from extractors.english.wording.descriptions import lead_of
 from extractors.english.wording.subjects import is_complement
 from extractors.english.wording.topics import Topics, opening_noun
@@ -25,6 +26,7 @@ _ARTICLES: Final = frozenset({"the", "a", "an", "another"})
 _APPOSED: Final = frozenset({"a", "an", "the", "which", "who", "built", "founded", "designed", "opened"})
 _PARTICIPLES: Final = ("ed", "built", "begun")
 _LINKS: Final = frozenset("and but which who that it later where when while if as they he she".split())  # noqa: SIM905
+_RELATIVE: Final = frozenset({"which", "that"})
 _BEFORE_SUBJECTS: Final = frozenset(
     "and but while when that is was are were stands stood lies lay rises sits".split()  # noqa: SIM905
 )
@@ -33,10 +35,19 @@ _BEFORE_SUBJECTS: Final = frozenset(
 def acts(topics: Topics, sentence: Span, subject: str, clause: Clause, found: Governor) -> bool:
     """Whether a mention of the subject opens its clause, and nothing stands between that has the words."""
     units = clause.units
+    if found.converse and lead_of(units, clause.value) in PREPOSITIONS:
+        return False  # "Transport for Norton operates the Elm Ferry"
     if found.converse:
         return any(at < clause.value or _is_near(units, found.last, at) for at in clause.others)
     if found.subject is not None:
         return bool(clause.others)
+    if is_entry(units, found):
+        return False  # a list is read by its lines
+    if names_role(clause, found):
+        before = units[: found.first - 1]
+        return all(unit.kind is Kind.MARK for unit in before) or (
+            bool(clause.others) and before[-1].text in (";", ",", "and")
+        )
     if any(unit.text == "whose" for unit in units[max(0, found.first - _REACH) : found.first]):
         return False
     if found.first != clause.value and _has_own_noun(units, found.first):
@@ -50,7 +61,9 @@ def _opens_with_topic(
     topics: Topics, sentence: Span, units: Sequence[Unit], first: int, subject: str
 ) -> bool:
     """Whether "it" or "the hall" opens a clause for the subject, and no other name or clause follows."""
-    it = max((n for n in range(first) if units[n].text == "it"), default=None)
+    plural = subject.casefold().endswith("s") and not subject.casefold().endswith("ss")
+    pronouns = {"it", "they"} if plural else {"it"}
+    it = max((n for n in range(first) if units[n].text in pronouns), default=None)
     opening = next((n for n, unit in enumerate(units) if unit.kind is not Kind.MARK), first)
     at = opening if it is None else it
     if at >= first or any(unit.text in ("its", "their", ";", ":") for unit in units[at:first]):
@@ -98,14 +111,21 @@ def _opens_clause(clause: Clause, at: int, found: Governor) -> bool:
         return False  # "Elm Fair is held at the Ash Theater (900 seats)"
     if at > found.first:
         return _is_fronted(units, at, found)
-    if any(_is_relative(units, n, found.first) and n - 2 != at for n in range(at + 2, found.first)):
+    relatives = (n for n in range(at + 2, found.first) if _is_relative(units, n, found.first))
+    if any(_antecedent(units, n) != at for n in relatives):
         return False  # "shares a house with the Elm Academy, which Ada Stone founded"
+    if _has_subject_between(units, at, found.first) or _is_second_of_two(units, at):
+        return False
+    if _describes_noun(units, at):
+        return False
     if _is_of_object(units, at, clause.value, found) or _is_of_name_before(units, at, found.first):
         return False
     before = units[at - 1].text if at else ""
     lead = lead_of(units, _first_of_list(units, at))
     if before == "'s":
-        return units[at - 2].kind is Kind.NAME or at == 2
+        owned = units[at - 2].kind is Kind.NAME or at == 2
+        person = units[at - 2].text.split()[-1] in OPENING_PERSONS  # "King's College Norton"
+        return owned and not person and not clause.phrases.has_word(units[at].text)  # "Stone's Cross"
     if not may_act(units, at):
         return False
     return (
@@ -116,6 +136,45 @@ def _opens_clause(clause: Clause, at: int, found: Governor) -> bool:
     )
 
 
+def _has_subject_between(units: Sequence[Unit], at: int, first: int) -> bool:
+    """Whether words have a subject of their own: "until the Ash Tower opened", "; number 12 dates from"."""
+    verb = first
+    while verb > at + 1 and (units[verb - 1].text in AUXILIARIES or is_adverb(units[verb - 1])):
+        verb -= 1
+    if verb - 1 == at and units[at - 1].text in _RELATIVE and at:
+        return True  # "a villa that Ada Stone built in 1833": it is the villa that has the date
+    named = verb - 1 > at and units[verb - 1].kind is Kind.NAME and units[verb - 2].text not in _RELATIVE
+    if named and lead_of(units, verb - 1) not in PREPOSITIONS - {"until", "before", "after", "since"}:
+        return True
+    apart = max((n for n in range(at + 1, first) if units[n].text == ";"), default=verb)
+    between = units[apart + 1 : verb]
+    earlier = [n for n in range(at) if units[n].kind is Kind.NAME and units[n + 1].text != "'s"]
+    if between and between[0].text == "it":
+        return any(not is_complement(units, n) for n in earlier)
+    if apart < verb and earlier:
+        return True  # "Elm Line: end at Ash Hill; operator Oak Trust"
+    return bool(between) and not between[0].text[0].isdigit()
+
+
+def _describes_noun(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name only describes the nouns before a verb: "The Norton tram network opened in 1906"."""
+    end = at + 1
+    while end < len(units) and end < at + 4 and units[end].kind is Kind.WORD and not is_adverb(units[end]):
+        if units[end].text in AUXILIARIES or units[end].text.endswith(_PARTICIPLES):
+            return end > at + 1 and at > 0 and units[at - 1].text == "the"
+        if units[end].text in PREPOSITIONS | _LINKS:
+            return False
+        end += 1
+    return False
+
+
+def _is_second_of_two(units: Sequence[Unit], at: int) -> bool:
+    """Whether words may speak of all names of a list, or of none: "by Stone and Reed, which"."""
+    follows = [unit.text for unit in units[at + 1 : at + 3]]
+    joined = at > 1 and units[at - 1].text == "and" and units[at - 2].kind is Kind.NAME
+    return joined and follows in ([",", "which"], [",", "who"], [",", "and"])
+
+
 def _is_fronted(units: Sequence[Unit], at: int, found: Governor) -> bool:
     """Whether a participle opens the sentence: "Built in 1871, the Elm Hall"."""
     opening = next((n for n, unit in enumerate(units) if unit.kind is not Kind.MARK), None)
@@ -123,14 +182,21 @@ def _is_fronted(units: Sequence[Unit], at: int, found: Governor) -> bool:
     while before > 0 and units[before].text in _ARTICLES:
         before -= 1
     participle = units[found.first].text.endswith(_PARTICIPLES)
-    return participle and opening == found.first and units[before].text == ","
+    joined = all(unit.text not in (";", ":") for unit in units[found.first : at])
+    return participle and opening == found.first and units[before].text == "," and joined
 
 
 def _is_relative(units: Sequence[Unit], at: int, first: int) -> bool:
     """Whether "which" speaks of the name before its comma, and its clause goes on to the words."""
     if units[at].text not in ("which", "who", "whose") or units[at - 1].text != ",":
         return False
-    return units[at - 2].kind is Kind.NAME and not any(unit.text == "," for unit in units[at:first])
+    named = units[_antecedent(units, at)].kind is Kind.NAME
+    return named and not any(unit.text == "," for unit in units[at:first])
+
+
+def _antecedent(units: Sequence[Unit], relative: int) -> int:
+    """Where the name is of which ", which" speaks, over a noun behind it: "the Elm restaurant, which"."""
+    return relative - 2 - (units[relative - 2].kind is Kind.WORD)
 
 
 def _is_of_object(units: Sequence[Unit], at: int, value: int, found: Governor) -> bool:

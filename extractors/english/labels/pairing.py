@@ -36,9 +36,13 @@ def paired(wording: Wording) -> Iterator[Proposed]:
             sentences[value] = sentence
     for (iri, value), subjects in found.items():
         term, sentence = wording.schema.properties[iri], sentences[value]
-        governs = partial(_governs, wording, sentence, subjects[0])
-        if len(subjects) == 1 and wording.says(sentence, term, subjects[0], value, "", governs) is None:
-            yield subjects[0], term, wording.text.text[value.start : value.end], sentence
+        acting = [
+            one
+            for one in subjects
+            if wording.says(sentence, term, one, value, "", partial(_governs, wording, sentence, one)) is None
+        ]
+        if len(acting) == 1:
+            yield acting[0], term, wording.text.text[value.start : value.end], sentence
 
 
 def _governs(wording: Wording, sentence: Span, subject: str, clause: Clause, found: Governor) -> bool:
@@ -60,6 +64,8 @@ def _pairs(wording: Wording) -> Iterator[tuple[str, OntologyProperty, Span, Span
             values = longest if group is Group.NAMES else list(values_of(text.text, sentence, group))
             units = units_of(text.text, sentence, [*longest, *values])
             iris = {iri for one in wording.phrases.occurrences(units, group, {}) for iri in one.terms}
+            if group is Group.NAMES and any(unit.text in ("'s", "of") for unit in units):
+                iris |= {iri for iri in wording.schema.properties if wording.phrases.has(iri, "in")}
             terms = [wording.schema.properties[iri] for iri in sorted(iris, key=lambda iri: iri.value)]
             for term in terms:
                 if group_of(term) is Group.NAMES and term.kind is not PropertyKind.OBJECT:

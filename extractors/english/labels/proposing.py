@@ -13,6 +13,7 @@ from functools import partial
 from operator import is_
 from typing import Final
 
+from extractors.english.labels.entries import text_entries
 from extractors.english.people import OPENING_PERSONS, is_given_name, is_maker
 from extractors.english.quantities import unit_of
 from extractors.english.wording.clause import Clause, Governor, is_entry, is_glued
@@ -48,9 +49,10 @@ _DATE = re.compile(
 _MONTH_NAME = re.compile(rf"{_MONTH}(?!\w)", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?<![\w.,-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?: (?:million|thousand))?"
-    r"(?!\w|[.,]\d|-(?![a-z]))(?:-[a-z]+(?![\w-])|(?: [^\W\d]+){0,2})"
+    r"(?!\w|[.,]\d|[-–](?![a-z]))(?:-[a-z]+(?![\w-])|(?: [^\W\d]+){0,2})"
 )
 _SMALL: Final = frozenset("a an the and which who that it its".split())  # noqa: SIM905
+_QUOTES: Final = frozenset("\"“”'‘’")
 _PERIOD: Final = frozenset({"to", "until", "through", "between", "-", "–"})
 
 _OWNER = re.compile(
@@ -87,6 +89,7 @@ def proposed(wording: Wording) -> Iterator[Proposed]:
             ]
             yield from _said(text, schema, phrases, topics, sentence, units, group, places)
         yield from _of_owners(text, schema, phrases, sentence, known)
+        yield from _of_text_entries(wording, sentence, known)
         if (meant := topics.before(sentence)) is not None:
             its = [
                 Span(one.start(), one.end()) for one in IT.finditer(text.text, sentence.start, sentence.end)
@@ -97,6 +100,18 @@ def proposed(wording: Wording) -> Iterator[Proposed]:
             yield from (
                 (one[0], one[1], meant, one[3]) for one in found if one[1].kind is PropertyKind.OBJECT
             )
+
+
+def _of_text_entries(wording: Wording, sentence: Span, names: Sequence[Span]) -> Iterator[Proposed]:
+    """What entries of a list with plain text say: "Address: 41 Elm Row"."""
+    text = wording.text
+    units = units_of(text.text, sentence, names)
+    for term, value, key in text_entries(wording):
+        if sentence.start <= key.start and value.end <= sentence.end:
+            first = next((n for n, unit in enumerate(units) if unit.end > key.start), len(units) - 1)
+            subject = _of_entry(text, wording.topics, sentence, units, first)
+            if subject is not None:
+                yield subject, term, text.text[value.start : value.end], sentence
 
 
 def _of_owners(
@@ -212,6 +227,8 @@ def _is_direct(clause: Clause, at: int, found: Governor) -> bool:
         return False  # "a Norton neighborhood of 4 acres", "Ash lift, two streets away, is run by"
     if any(unit.text == "it" for unit in units[at + 1 : found.first]):
         return False  # "Oak Trust built it in the Gothic style"
+    if any(units[n].text == "who" and n - 2 != at for n in range(at + 2, found.first)):
+        return False  # "Elm Hall is by Ada Stone, who was born in"
     if units[_verb_start(units, found.first)].text in ("and", ",", "but"):
         return True
     said = {n for one in clause.occurrences for n in range(one.first, one.last)}
@@ -263,6 +280,8 @@ def may_act(units: Sequence[Unit], at: int) -> bool:
     unit, before = units[at], units[at - 1].text if at else ""
     if unit.text[0].isdigit() or _MONTH_NAME.match(unit.text) or before == "'s":
         return False
+    if before in _QUOTES and (at + 1 >= len(units) or units[at + 1].text not in _QUOTES):
+        return False  # "Dream in the Park", the title of a play
     if is_compound(units, at) or (before.isdigit() and units[max(at - 2, 0)].text not in ("in", "by", ",")):
         return False  # "41 Elm Row", "the Elm/Ash border"
     if any(one.text == "by" for one in units[max(0, at - 3) : at]):

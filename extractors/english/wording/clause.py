@@ -10,10 +10,11 @@ from extractors.english.wording.phrases import Occurrence, Phrases
 from extractors.english.wording.units import AUXILIARIES, Kind, Unit
 from ontology.terms import OntologyProperty
 
-__all__ = ["Clause", "Governor", "is_entry", "is_fronted", "is_glued", "keyed", "of_address"]
+__all__ = ["Clause", "Governor", "is_entry", "is_fronted", "is_glued", "keyed", "names_role", "of_address"]
 
 _OPENERS: Final = frozenset({"(", "|", "•", ";", "*", "-", "–", ","})
 _BEFORE_ADDRESS: Final = frozenset({"at", ",", ":", "*", "•", "|", "("})
+_BEING: Final = frozenset({"is", "was", "are", "were"})
 _LONGEST_KEY: Final = 3
 _PLACED: Final = frozenset("located situated set standing lying built found based".split())  # noqa: SIM905
 
@@ -68,6 +69,7 @@ def keyed(clause: Clause) -> Governor | None:
     units, at = clause.units, clause.value - 1
     if at < 1 or units[at].text != ":":
         return None
+    at -= units[at - 1].text == "."  # "Tel.:"
     for one in clause.occurrences:
         if one.last == at and clause.term.iri in one.terms and _opens(units, one.first, _LONGEST_KEY):
             return Governor(one.first, one.last)
@@ -81,7 +83,16 @@ def keyed(clause: Clause) -> Governor | None:
 
 def is_entry(units: Sequence[Unit], found: Governor) -> bool:
     """Whether words are the key of an entry."""
-    return found.last < len(units) and units[found.last].text == ":"
+    behind = [unit.text for unit in units[found.last : found.last + 2]]
+    return behind[:1] == [":"] or behind == [".", ":"]
+
+
+def names_role(clause: Clause, found: Governor) -> bool:
+    """Whether the words are a role that a name is said to have: "its architect was Ada Stone"."""
+    units, last = clause.units, found.last
+    led = found.first > 0 and units[found.first - 1].text in ("its", "the")
+    verb = last - 1 if units[last - 1].text in _BEING else last
+    return led and verb < clause.value <= verb + 2 and units[verb].text in _BEING
 
 
 def of_address(clause: Clause) -> Governor | None:

@@ -76,9 +76,9 @@ def _with_tail(units: Sequence[Unit], found: Sequence[Occurrence], nearest: int)
 
 
 def _is_of_other(units: Sequence[Unit], value: int) -> bool:
-    """Whether a date is part of what it describes, or of today: "the 2001 attacks", "as of 2023"."""
+    """Whether a date is part of what it describes, of today, or a limit: "the 2001 attacks", "as of 2023"."""
     before = [unit.text for unit in units[max(0, value - 2) : value]]
-    if before == ["as", "of"]:
+    if before == ["as", "of"] or before[-1:] in (["before"], ["after"]):
         return True
     after = units[value + 1] if value + 1 < len(units) else None
     if before[-1:] == ["the"] and after is not None and after.kind is Kind.NAME:

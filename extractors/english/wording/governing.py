@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from extractors.english.wording.clause import Clause, Governor, is_fronted, is_glued, keyed, of_address
+from extractors.english.wording.clause import Clause, Governor, is_glued, keyed, of_address
 from extractors.english.wording.dated import of_date
 from extractors.english.wording.measured import of_number
 from extractors.english.wording.phrases import OF_PLACES, Group, Occurrence
+from extractors.english.wording.placing import goes_on_with_name, of_place
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 
 __all__ = ["governor", "governors"]
@@ -28,10 +29,10 @@ _PARTS: Final = frozenset(
     end corner foot top bottom top banks bank shore outskirts city town borough district neighborhood
     neighbourhood village state county province region quarter area suburb island street""".split()  # noqa: SIM905
 )
-_SIDES: Final = frozenset("side end quarter neighborhood neighbourhood district borough ward".split())  # noqa: SIM905
 _NOT_MAKING: Final = frozenset(
     "named renamed owned bought acquired purchased sold funded led run operated managed used".split()  # noqa: SIM905
 )
+_OWNERS: Final = frozenset({"owner", "owners", "proprietor", "proprietors"})
 _INVERTED: Final = frozenset("lie lies lay stand stands stood sit sits sat".split())  # noqa: SIM905
 """Verbs whose subject may follow: "Next to the museum lies Elm Park"."""
 _ENDS: Final = (
@@ -41,7 +42,6 @@ _ENDS: Final = (
     | _TURNS
     | {"he", "she", "it", "they", "we", "i", "you", "who", "which", "that"}
 )
-_AFTER_REGION: Final = AUXILIARIES | {"on", "opened", "that", "which", "with", "and", "by", "since", "so"}
 _LONGEST_HEAD: Final = 5
 
 
@@ -53,7 +53,7 @@ def governor(clause: Clause, group: Group) -> Governor | None:
 def governors(clause: Clause, group: Group) -> Iterator[Governor]:
     """All words that say it: of "was laid out by Ada Stone, who also designed Elm Hall" both verbs."""
     if group is Group.NAMES:
-        ways = (_behind, _as_subject, _as_role, _of_place)
+        ways = (_behind, _as_subject, _as_role, of_place)
         found = [*_before(clause), *(way(clause) for way in (*ways, keyed, of_address))]
     else:
         found = [keyed(clause) or (of_date(clause) if group is Group.DATES else of_number(clause))]
@@ -150,6 +150,8 @@ def _is_agent(one: Occurrence, clause: Clause) -> bool:
     by = next((n for n in range(max(0, one.first - 3), one.first) if units[n].text == "by"), None)
     if one.last != one.first + 1 or not role or by is None:
         return False
+    if units[one.first].text in _OWNERS:
+        return True
     return any(unit.text in _NOT_MAKING for unit in units[max(0, by - _LONGEST_HEAD) : by])
 
 
@@ -233,7 +235,7 @@ def _as_subject(clause: Clause) -> Governor | None:
     """The verb of which the object is the subject: "Amtrak operates" for "operated by"."""
     units, at = clause.units, clause.value + 1
     verbs = clause.phrases.converse_verbs(clause.term.iri)
-    while at < len(units) and (_goes_on_with_name(units, at) or units[at].kind is Kind.NAME):
+    while at < len(units) and (goes_on_with_name(units, at) or units[at].kind is Kind.NAME):
         at += 1
     at = _past_aside(units, at, ("a", "an", "the"))
     while at < len(units) and (is_adverb(units[at]) or units[at].text in ("has", "have", "had", "who", ",")):
@@ -254,16 +256,21 @@ def _as_role(clause: Clause) -> Governor | None:
     """The role of the object, and after it the subject: "Cass Gilbert was the architect of the tower"."""
     units, value = clause.units, clause.value
     for one in clause.occurrences:
-        end = one.last - (units[one.last - 1].text == "of")
+        end = one.last - (units[one.last - 1].text in ("of", "was", "were"))
         if clause.term.iri not in one.terms or end <= one.first:
             continue
         if not units[end - 1].text.endswith(("er", "or", "ers", "ors", "ect", "ects")):
             continue
         role = [unit.text for unit in units[one.first : end]]
+        if not clause.phrases.has_noun_form(clause.term.iri, role[-1]):
+            continue  # "its owner" for "owns"
         led = clause.phrases.has_words(clause.term.iri, (*role, "of"))  # "is a member of the league"
         before = units[one.first - 1].text if one.first else ""
-        if before == "its" and _is_named(units, value, one.first - 1, end):
+        if before in ("its", "the") and _is_named(units, value, one.first - 1, end):
             return Governor(one.first, end)
+        if before == "whose" and one.first < value and _is_named(units, value, one.first - 1, end):
+            owner = one.first - 2 - (units[one.first - 2].text == ",")
+            return Governor(one.first, end, subject=owner) if units[owner].kind is Kind.NAME else None
         if one.first > value and not led and _is_of(units, end, clause.others):
             return Governor(one.first, end, converse=True)
         whole = next((at for at in (end + 1, end + 2) if at in clause.others), None)
@@ -279,12 +286,15 @@ def _as_role(clause: Clause) -> Governor | None:
 
 
 def _is_named(units: Sequence[Unit], value: int, first: int, last: int) -> bool:
-    """Whether a name stands right beside "its architect": "Ada Stone was its architect"."""
+    """Whether a name stands right beside "its architect": "Ada Stone was its architect".
+
+    "The architect" is that of the clause's subject only where "was" and the name follow: "the architect was".
+    """
+    own = units[first].text != "the"
     if last < value:
-        return (value == last + 1 and units[last].text == ",") or (
-            value == last + 1 and units[last].text in ("was", "is")
-        )
-    return value == first - 2 and units[first - 1].text in (",", "was", "is", "were")
+        after = last + 1 + (units[last + 1].text == "the")
+        return value == after and (units[last].text in ("was", "is") or (own and units[last].text == ","))
+    return own and value == first - 2 and units[first - 1].text in (",", "was", "is", "were")
 
 
 def _is_of(units: Sequence[Unit], at: int, others: frozenset[int]) -> bool:
@@ -293,68 +303,9 @@ def _is_of(units: Sequence[Unit], at: int, others: frozenset[int]) -> bool:
     return bool({at + 1, at + 2} & others)
 
 
-def _of_place(clause: Clause) -> Governor | None:
-    """Where something is, without a word for it, for relations that "in" says."""
-    if not clause.phrases.has(clause.term.iri, "in"):
-        return None
-    return _genitive(clause) or _region(clause) or _kind_of_region(clause)
-
-
-def _region(clause: Clause) -> Governor | None:
-    """A region behind the place in it: "is in Elm Village, Norton"; not where a list goes on."""
-    units, at = clause.units, clause.value
-    place = at - 2
-    if place >= 0 and units[at - 1].text == "of" and place in clause.others:
-        parted = units[place].text.split()[-1] in _SIDES and " " in units[place].text
-        return Governor(place + 1, at, subject=place) if parted else None
-    if place < 1 or units[at - 1].text != "," or place not in clause.others or is_fronted(units, place, at):
-        return None
-    lead = place - 1
-    while lead > 0 and units[lead].text in _ARTICLES:
-        lead -= 1
-    after = units[at + 1] if at + 1 < len(units) else None
-    ends = after is None or after.text in _AFTER_REGION or after.kind is Kind.MARK
-    listed = after is not None and _goes_on_with_name(units, at + 1)
-    apart = any(units[n].text in ("between", "from", "both") for n in range(max(0, lead - 3), lead + 1))
-    if units[lead].text not in ("in", "at", "near") or not ends or listed or apart:
-        return None
-    return Governor(place + 1, at, subject=place)
-
-
-def _kind_of_region(clause: Clause) -> Governor | None:
-    """A region behind the kind of a place in it: "is an inner suburb of Norton", not "the capital of"."""
-    units, noun = clause.units, clause.value - 2
-    if noun < 2 or units[noun + 1].text != "of" or units[noun].text not in OF_PLACES:
-        return None
-    here = noun - 1
-    while here > 0 and noun - here < _LONGEST_HEAD and units[here].kind is Kind.WORD:
-        if units[here].text in ("a", "an"):
-            return Governor(noun, clause.value)
-        if units[here].text in PREPOSITIONS | AUXILIARIES | _ARTICLES:
-            return None
-        here -= 1
-    return None
-
-
-def _genitive(clause: Clause) -> Governor | None:
-    """A possessor, for relations that "in" says: "Hamburg's Elbphilharmonie"."""
-    units, at = clause.units, clause.value
-    if at + 1 >= len(units) or units[at + 1].text != "'s":
-        return None
-    owned = sorted({at + 2, at + 3} & clause.others)
-    return Governor(at, at + 2, subject=owned[0]) if owned else None
-
-
 def _goes_on(units: Sequence[Unit], at: int) -> bool:
     """Whether a list goes on behind a name: ", the Altes Museum and the Pergamon Museum"."""
-    return any(_goes_on_with_name(units, n) for n in range(at + 1, min(at + 3, len(units))))
-
-
-def _goes_on_with_name(units: Sequence[Unit], at: int) -> bool:
-    if units[at].text not in {"and", "&", ",", "or"}:
-        return False
-    rest = [unit for unit in units[at + 1 : at + 4] if unit.text not in _ARTICLES | {"and", "or"}]
-    return bool(rest) and rest[0].kind is Kind.NAME
+    return any(goes_on_with_name(units, n) for n in range(at + 1, min(at + 3, len(units))))
 
 
 def _span(unit: Unit) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from extractors.english.values import looks_like_value
-from extractors.english.wording.clause import Clause, Governor
+from extractors.english.wording.clause import Clause, Governor, is_entry
 from extractors.english.wording.clause_checks import (
     is_compound,
     is_half,
@@ -22,13 +22,14 @@ from extractors.english.wording.clause_checks import (
     is_part_of_words,
 )
 from extractors.english.wording.governing import governors
-from extractors.english.wording.kind_look import KindLook
+from extractors.english.wording.kinds import KindLook
 from extractors.english.wording.phrases import Group, group_of, phrases_of
 from extractors.english.wording.subject_look import SubjectLook
 from extractors.english.wording.topics import IT
 from extractors.english.wording.units import (
     Unit,
     capitalized_runs,
+    crosses_lines,
     is_indefinite,
     outside,
     spaced,
@@ -62,7 +63,11 @@ class Wording:
         named = (name for name in names if is_name(name))
         spans = {s for name in named for s in text.occurrences(name) if not is_indefinite(text.text, s)}
         spans |= {Span(start, end) for start, end, _ in linker.labels.mentions(text.text)}
-        self._names = frozenset(span for span in spans if not looks_like_value(_words(text, span)))
+        self._names = frozenset(
+            span
+            for span in spans
+            if not looks_like_value(_words(text, span)) and not crosses_lines(text.text, span)
+        )
         self._whole = WholeNames(text, linker, self.phrases)
         self._kinds = KindLook(text, linker, self._names, self._whole, self._is_english)
         self._subjects = SubjectLook(text, linker, self._names, self._whole, self._kinds)
@@ -232,6 +237,8 @@ class Wording:
             return f'"{said}" owns what follows it, or is a part of its name.'
         if is_half(clause, found):
             return f'"{said}" may be a part of a longer name with "and".'
+        if is_entry(units, found):
+            return self._subjects.wrong_entry(sentence, clause, subject)
         if not clause.others and not self._subjects.may_be_about(sentence, subject, units):
             return f'The sentence does not name "{subject}", and those before it are about other things.'
         return self._subjects.wrong_subject(

@@ -197,6 +197,10 @@ class Phrases:
         """Whether a label of the relation ends with this noun, as a stem."""
         return any(label.stems[-1] == stem(noun) for label in self._own.get(iri, ()))
 
+    def has_noun_form(self, iri: NamedNode, noun: str) -> bool:
+        """Whether a label of the relation has this very noun, in the singular or the plural."""
+        return any(noun in (word, f"{word}s") for label in self._own.get(iri, ()) for word in label.words)
+
     def within(self, iri: NamedNode, text: str) -> bool:
         """Whether a text has all words of one of a relation's labels, in any order."""
         said = {stem(word) for word in words(text)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from extractors.english.wording.clause import Clause, Governor
+from extractors.english.wording.clause import Clause, Governor, names_role
 from extractors.english.wording.clause_checks import (
     has_it_too,
     is_behind,
@@ -21,8 +21,7 @@ from extractors.english.wording.clause_checks import (
     says_of_owned,
 )
 from extractors.english.wording.descriptions import Description
-from extractors.english.wording.kind_look import KindLook
-from extractors.english.wording.kinds import kind_of_name
+from extractors.english.wording.kinds import KindLook, kind_of_name
 from extractors.english.wording.phrases import Group, phrases_of
 from extractors.english.wording.subjects import (
     antecedent_before,
@@ -111,10 +110,26 @@ class SubjectLook:
         topics += [name for name in described if name is not None]
         return not topics or any(self.is_same(topic, subject) for topic in topics)
 
+    def wrong_entry(self, sentence: Span, clause: Clause, subject: str) -> str | None:
+        """What speaks against an entry of a list, "Owner: Oak Trust", saying something of a subject.
+
+        It speaks of a name before it in its sentence, or of what the list is about.
+        """
+        meant = self.topics.of_text(sentence)
+        key = next(n for n, unit in enumerate(clause.units) if unit.text == ":")
+        if any(at < key for at in clause.others) or (meant is not None and self.is_same(meant, subject)):
+            return None
+        recent = self.topics.recent(sentence)
+        if meant is None and (not recent or any(self.is_same(topic, subject) for topic in recent)):
+            return None
+        return f'The list is about "{meant or recent[0]}", not about "{subject}".'
+
     def wrong_subject(
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group
     ) -> str | None:
         units, text = clause.units, self._text.text
+        if names_role(clause, found) and _only_first(clause, found):
+            return None
         if found.subject is not None:
             if found.subject in clause.others or not _is_name(units, found.subject):
                 return None
@@ -123,6 +138,13 @@ class SubjectLook:
             )
         if found.converse:
             return self._wrong_object(clause, found, term, subject)
+        return self._wrong_agent(clause, found, term, subject, group)
+
+    def _wrong_agent(
+        self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group
+    ) -> str | None:
+        """The same where words in their plain order say something of the subject."""
+        units, text = clause.units, self._text.text
         if (said := self._other(clause, found, subject)) is not None:
             return f'The text says "{term.label}" of {said}, not of "{subject}".'
         if (whole := complemented(units, found.first, clause.others)) is not None:
@@ -289,3 +311,10 @@ class SubjectLook:
 
 def _is_name(units: Sequence[Unit], at: int) -> bool:
     return 0 <= at < len(units) and units[at].kind is Kind.NAME
+
+
+def _only_first(clause: Clause, found: Governor) -> bool:
+    """Whether the first name before the words that is no complement is the subject, or there is none."""
+    names = (n for n, unit in enumerate(clause.units[: found.first]) if unit.kind is Kind.NAME)
+    first = next((n for n in names if not is_complement(clause.units, n)), None)
+    return first is None or first in clause.others

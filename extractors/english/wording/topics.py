@@ -81,10 +81,34 @@ class Topics:
         return None if at is None else self._topic(at)
 
     def of_text(self, sentence: Span) -> str | None:
-        """What a list in a text is about: the one topic of all sentences before it."""
+        """What a list in a text is about.
+
+        The heading of its paragraph, else the one topic of all sentences before it, else that of the title.
+        """
         at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
+        if (heading := self._heading(at)) is not None:
+            return heading
         found = {topic for before in range(at) if (topic := self._topic(before)) is not None}
-        return next(iter(found)) if len(found) == 1 else None
+        if len(found) == 1:
+            return next(iter(found))
+        return self._topic(0) if at and self._is_title(self._text.sentences[0]) else None
+
+    def _heading(self, at: int) -> str | None:
+        """The name that stands alone in the line above a list, in the paragraph of a sentence."""
+        sentences = self._text.sentences
+        while at and not _GAP.search(self._text.text, sentences[at - 1].end, sentences[at].start):
+            at -= 1
+        units = self._units(sentences[at])
+        alone = len(units) > 1 and units[0].kind is Kind.NAME and units[1].text == "|"
+        return self._text.text[units[0].start : units[0].end] if alone else None
+
+    def _is_title(self, line: Span) -> bool:
+        """Whether a line stands by itself and says nothing: no full stop ends it, and no verb is in it."""
+        verbs = any(unit.text in AUXILIARIES for unit in self._units(line))
+        words = self._text.text[line.start : line.end]
+        return self._text.text[line.end : line.end + 1] == "\n" and not (
+            verbs or "\n" in words or words[-1] in ".!?"
+        )
 
     def recent(self, sentence: Span) -> Sequence[str]:
         """What the text is about before a sentence: the topics of its paragraph, and what opens the text.
@@ -141,7 +165,11 @@ class Topics:
 
     def _find(self, at: int) -> str | None:
         sentence = self._text.sentences[at]
-        units = [unit for unit in self._units(sentence) if unit.text not in _BULLETS]
+        units: Sequence[Unit] = [unit for unit in self._units(sentence) if unit.text not in _BULLETS]
+        if at == 0 and self._is_title(sentence):
+            if self._text.text[sentence.start : sentence.end].isupper():
+                return None  # which of its words are a name no capital says
+            units = _after_colon(units)
         if (made := self._made(units)) is not None:
             return self._text.text[made.start : made.end]
         place = 0
@@ -214,6 +242,13 @@ class Topics:
             words.append(unit.text)
         found = (self.described(sentence, " ".join(words[:n])) for n in range(len(words), 0, -1))
         return next((one for one in found if one is not None), None)
+
+
+def _after_colon(units: Sequence[Unit]) -> Sequence[Unit]:
+    """The last part of a title, where that is a name: "Walk, stop 4: Elm Hall"."""
+    last = max((n for n, unit in enumerate(units) if unit.text == ":"), default=-1)
+    rest = [unit for unit in units[last + 1 :] if unit.text != "the"]
+    return rest if [unit.kind for unit in rest] == [Kind.NAME] else units
 
 
 def _has(name: str, noun: str) -> bool:

@@ -20,6 +20,7 @@ __all__ = [
     "Kind",
     "Unit",
     "capitalized_runs",
+    "crosses_lines",
     "is_adjective",
     "is_adverb",
     "is_indefinite",
@@ -40,7 +41,10 @@ _WORD = (
     rf"(?:{_CAPITAL}[\w{MARKS}'’]*(?<!['’]s)(?<!['’])(?:{_ABBREVIATED}|{_PLURAL_OWNER})?"
     r"|\d+(?:st|nd|rd|th))"
 )
-_SMALL = r"(?:(?:of|de|du|del|della|des|di|da|do|dos|la|le|el|the|von|van|y)\s+|l['’]|d['’]){0,2}"
+_SMALL = (
+    r"(?:(?:of|de|du|del|della|delle|dei|degli|des|di|da|do|dos|la|le|el|las|los|the|von|van|der|den|ter|y)"
+    r"\s+|l['’]|d['’]){0,2}"
+)
 _RUN = re.compile(
     rf"(?<!{LETTER})(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*"
     rf"(?:(?:, {_WORD}){{0,3}},? & {_WORD}(?: {_WORD})*)?"
@@ -51,9 +55,10 @@ _COUNT = (
     r"(?:an?|another|some|several|many|few|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d+)"
 )
 _INDEFINITE = re.compile(
-    rf"(?<!\w)(?i:{_COUNT})(?:\s+(?!(?:in|on|at|of|to|by|for|near|from|with|and|or)\b)[a-z][\w-]*){{0,2}}\s+$"
+    rf"(?<!\w)(?i:{_COUNT})(?:\s+(?!(?:in|on|at|of|to|by|for|near|from|with|and|or|that|which|who|where)\b)"
+    r"[a-z][\w-]*){0,2}\s+$"
 )
-_COLON = re.compile(r":\s")
+_COLON = re.compile(r"(?: [a-z]+){0,2}:\s")
 _KEY = re.compile(r"[^\n:]{1,30}:\s|\s*\n")
 _SHORTEST_WRAPPED: Final = 50
 _REACH: Final = 40
@@ -130,7 +135,10 @@ def is_adverb(unit: Unit) -> bool:
 
 
 def units_of(text: str, sentence: Span, names: Iterable[Span]) -> Sequence[Unit]:
-    """Cut a sentence into units; `names` are spans of names and values, the longest of overlapping ones."""
+    """Cut a sentence into units; `names` are spans of names and values, the longest of overlapping ones.
+
+    The end of a line that is not wrapped, such as a heading, is a mark as between the cells of a table.
+    """
     taken: list[Span] = []
     for name in sorted(names, key=lambda span: (span.start, -span.end)):
         inside = sentence.start <= name.start and name.end <= sentence.end
@@ -142,6 +150,11 @@ def units_of(text: str, sentence: Span, names: Iterable[Span]) -> Sequence[Unit]
     for start, end in zip(starts, ends, strict=True):
         for match in _TOKEN.finditer(text, start, end):
             units += _words(match.group(), match.start())
+    units += (
+        Unit(Kind.MARK, "|", "", end, end + 1)
+        for end in _line_ends(text, sentence)
+        if not any(name.start <= end < name.end for name in taken)
+    )
     return sorted(units, key=lambda unit: unit.start)
 
 
@@ -203,7 +216,8 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
             continue
         if _ORDINAL.fullmatch(match.group()) and _NOUN_FOLLOWS.match(text, match.end(), sentence.end):
             continue
-        opens = not text[sentence.start : match.start()].strip(" \t\r\n\"'“‘(")
+        line = text.rfind("\n", sentence.start, match.start()) + 1
+        opens = not text[max(sentence.start, line) : match.start()].strip(" \t\r\n\"'“‘(")
         word, _, rest = match.group().partition(" ")
         asks = word.casefold() in AUXILIARIES or word.endswith(("ed", "ing"))
         asks = asks and _ARTICLE.match(rest) is not None  # "Does the", "Nicknamed the"
@@ -216,6 +230,9 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
             yield Span(match.end() - len(rest), match.end())  # "the Italian Ada Stone"
         elif opens and (work := _WORK_ON.match(match.group())) is not None:
             yield Span(match.end() - len(_ARTICLE.sub("", match.group()[work.end() :], count=1)), match.end())
+        elif (of_place := _person_of_place(match.group())) is not None:
+            yield Span(match.start(), match.start() + of_place)
+            yield Span(match.start() + of_place + len(" of "), match.end())
         elif (part := _PART_OF.match(match.group())) is not None:
             yield Span(match.start(), match.start() + part.end("part"))
             yield Span(match.start() + part.start("whole"), match.end())
@@ -223,8 +240,15 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
             yield Span(match.start(), match.end())
 
 
+def _person_of_place(words: str) -> int | None:
+    """Where the name of a person ends before that of a place: "Ada Stone of Norton"; None for other names."""
+    person, of, place = words.partition(" of ")
+    named = bool(of) and " " in person and " " not in place and looks_like_person(person)
+    return len(person) if named else None
+
+
 def _is_key(text: str, match: re.Match[str]) -> bool:
-    """Whether one word with a colon opens a line or an entry: "Owner: Oak Trust"."""
+    """Whether a word opens the key of a line or an entry: "Owner: Oak Trust", "Floor area: 40 acres"."""
     before = text[: match.start()].rstrip(" \t")
     opens = not before or before[-1] in "\n|•*(;"
     return opens and " " not in match.group() and _COLON.match(text, match.end()) is not None
@@ -233,12 +257,24 @@ def _is_key(text: str, match: re.Match[str]) -> bool:
 def _runs_of_lines(text: str, sentence: Span) -> Iterable[re.Match[str]]:
     """The runs, cut where a line ends that is not wrapped: a heading, an entry of a list."""
     start = sentence.start
-    for end in (one.start() for one in re.finditer("\n", text[: sentence.end]) if one.start() >= start):
-        line = text[text.rfind("\n", 0, end) + 1 : end]
-        if len(line) < _SHORTEST_WRAPPED or _KEY.match(text, end + 1):
-            yield from _RUN.finditer(text, start, end)
-            start = end
+    for end in _line_ends(text, sentence):
+        yield from _RUN.finditer(text, start, end)
+        start = end
     yield from _RUN.finditer(text, start, sentence.end)
+
+
+def _line_ends(text: str, sentence: Span) -> Iterable[int]:
+    """Where a line of a sentence ends that is not wrapped."""
+    for end in range(sentence.start, sentence.end):
+        if text[end] == "\n":
+            line = text[text.rfind("\n", 0, end) + 1 : end]
+            if len(line) < _SHORTEST_WRAPPED or _KEY.match(text, end + 1):
+                yield end
+
+
+def crosses_lines(text: str, name: Span) -> bool:
+    """Tell words that are no name: a line that is not wrapped ends in them, or a key and its value are."""
+    return any(True for _ in _line_ends(text, name)) or ": " in text[name.start : name.end]
 
 
 def is_indefinite(text: str, span: Span) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 from extractors.english.coreference import OPENERS
 from extractors.english.people import TITLES
 from extractors.english.wording.phrases import OF_PLACES, Phrases
-from extractors.english.wording.units import capitalized_runs, is_adjective, is_indefinite
+from extractors.english.wording.units import capitalized_runs, crosses_lines, is_adjective, is_indefinite
 from extractors.grounding.interpretation import Interpretation
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
@@ -54,6 +54,8 @@ class WholeNames:
                 continue
             if not is_object and (spans and all(self._is_address(span) for span in spans)):
                 return f'"{words}" is a part of an address.'
+            if spans and all(crosses_lines(self._text.text, span) for span in spans):
+                return f'"{words}" runs over the end of a line, or is a key with its value.'
             if (description := self._description(words, spans)) is not None:
                 return description
             if is_adjective(self._text.text, spans):

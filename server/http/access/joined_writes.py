@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 __all__ = ["JoinedWrites"]
+
+_LARGE: Final = 16 * 1024
 
 
 class JoinedWrites(asyncio.Transport):
@@ -23,7 +25,11 @@ class JoinedWrites(asyncio.Transport):
         self._held: list[bytes | bytearray | memoryview] = []
 
     def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
-        """Hold the data; a caller must not change it before the next turn."""
+        """Hold the data, unless it is large; a caller must not change it before the next turn."""
+        if len(data) >= _LARGE:
+            self._send()
+            self._transport.write(data)
+            return
         if not self._held:
             self._loop.call_soon(self._send)
         self._held.append(data)

@@ -65,7 +65,6 @@ SAID += [
 ]
 NOTHING = [
     "Work at Elm Street and Ash Road began in April 1966.",
-    "Elm Hall is at 386 Oak Avenue at the corner of Ash Avenue.",
     "It is the best hall in Norton on Ash Guide.",
     "It was added to the Elm List in 2011 and the Ash Register in 2014.",
     "The Elm Tower was never planned for Norton.",

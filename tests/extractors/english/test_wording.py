@@ -45,6 +45,7 @@ SAID = [
         "The Ash Bridge (680 m; also called Nye Bridge) connects Ost with Wye.",
         ("Ash Bridge", "connects", "Wye"),
     ),
+    ("Elm Market is Norton's oldest covered market.", ("Elm Market", "located in", "Norton")),
 ]
 NOT_SAID = [
     (
@@ -80,7 +81,6 @@ NOT_SAID = [
     ("Construction of Elm Hall was completed in 1850.", ("Elm Hall", "construction started", "1850")),
     ("Construction of Elm Hall began in 1850 in Norton.", ("Norton", "construction started", "1850")),
     ("Elm Hall stands on West 54th Street.", ("Elm Hall", "located on", "54th Street")),
-    ("Elm Hall was designed by Reed and Stem.", ("Elm Hall", "designed by", "Reed")),
     (
         "Oak Trust operates Elm Hall, and its lifts are run by Ash Company.",
         ("Elm Hall", "operated by", "Ash Company"),

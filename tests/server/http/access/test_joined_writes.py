@@ -47,6 +47,16 @@ async def test_head_and_body_are_sent_together_and_the_next_answer_by_itself() -
 
 
 @pytest.mark.asyncio
+async def test_a_large_piece_goes_out_at_once_behind_what_is_held() -> None:
+    connection, joined = _opened()
+    joined.write(b"head ")
+    joined.write(b"x" * 100_000)
+    assert [len(one) for one in connection.sent] == [5, 100_000]
+    await asyncio.sleep(0)
+    assert len(connection.sent) == 2
+
+
+@pytest.mark.asyncio
 async def test_what_is_held_is_sent_before_the_connection_is_closed() -> None:
     connection, joined = _opened()
     joined.write(b"refused")

@@ -1,0 +1,126 @@
+"""Where something is, said without a word for it: "Norton's Elm Hall", "the art museum of Norton"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from extractors.english.people import is_given_name, looks_like_organization
+from extractors.english.wording.clause import Clause, Governor, is_fronted
+from extractors.english.wording.phrases import OF_PLACES
+from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit
+
+__all__ = ["goes_on_with_name", "of_place"]
+
+_ARTICLES: Final = frozenset({"the", "a", "an", "its", "his", "her", "their", "this", "that"})
+_CONJUNCTIONS: Final = frozenset({"and", "or", "&", "with", "to", "well", "plus"})
+_OF_TOWNS: Final = frozenset(
+    """museum station airport port harbor harbour cathedral stadium market theater theatre library hospital
+    zoo square street park bridge tower skyscraper building church mosque temple synagogue hall hotel cinema
+    school university prison cemetery fountain monument lighthouse neighborhood neighbourhood suburb
+    quarter district""".split()  # noqa: SIM905
+)
+_SIDES: Final = frozenset("side end quarter neighborhood neighbourhood district borough ward".split())  # noqa: SIM905
+_AFTER_REGION: Final = AUXILIARIES | {"on", "opened", "that", "which", "with", "and", "by", "since", "so"}
+_LONGEST_HEAD: Final = 5
+
+
+def of_place(clause: Clause) -> Governor | None:
+    """Where something is, without a word for it, for relations that "in" says."""
+    if not clause.phrases.has(clause.term.iri, "in"):
+        return None
+    return _genitive(clause) or _region(clause) or _kind_of_region(clause) or _of_its_kind(clause)
+
+
+def _region(clause: Clause) -> Governor | None:
+    """A region behind the place in it: "is in Elm Village, Norton"; not where a list goes on."""
+    units, at = clause.units, clause.value
+    place = at - 2
+    if place >= 0 and units[at - 1].text == "of" and place in clause.others:
+        parted = units[place].text.split()[-1] in _SIDES and " " in units[place].text
+        return Governor(place + 1, at, subject=place) if parted else None
+    if place < 1 or units[at - 1].text != "," or place not in clause.others or is_fronted(units, place, at):
+        return None
+    lead = place - 1
+    while lead > 0 and units[lead].text in _ARTICLES:
+        lead -= 1
+    after = units[at + 1] if at + 1 < len(units) else None
+    ends = after is None or after.text in _AFTER_REGION or after.kind is Kind.MARK
+    listed = after is not None and goes_on_with_name(units, at + 1)
+    apart = any(units[n].text in ("between", "from", "both") for n in range(max(0, lead - 3), lead + 1))
+    if units[lead].text not in ("in", "at", "near") or not ends or listed or apart:
+        return None
+    if _names_description(units, lead, at):
+        return None
+    return Governor(place + 1, at, subject=place)
+
+
+def _names_description(units: Sequence[Unit], lead: int, at: int) -> bool:
+    """Whether a name is that of what opens the sentence: "The hall in Norton, Elm Hall, has"."""
+    opens = units[0].text == "the" and all(unit.kind is Kind.WORD for unit in units[:lead])
+    after = [unit.text for unit in units[at + 1 : at + 3]]
+    return opens and len(after) == 2 and after[0] == "," and after[1] in AUXILIARIES
+
+
+def _kind_of_region(clause: Clause) -> Governor | None:
+    """A region behind the kind of a place in it: "is an inner suburb of Norton", not "the capital of"."""
+    units, noun = clause.units, clause.value - 2
+    if noun < 2 or units[noun + 1].text != "of" or units[noun].text not in OF_PLACES:
+        return None
+    here = noun - 1
+    while here > 0 and noun - here < _LONGEST_HEAD and units[here].kind is Kind.WORD:
+        if units[here].text in ("a", "an"):
+            return Governor(noun, clause.value)
+        if units[here].text in PREPOSITIONS | AUXILIARIES | _ARTICLES:
+            return None
+        here -= 1
+    return None
+
+
+def _of_its_kind(clause: Clause) -> Governor | None:
+    """A town whose thing of a kind it is: "is Norton's oldest market", "is the art museum of Norton"."""
+    units, at = clause.units, clause.value
+    if looks_like_organization(units[at].text) or is_given_name(units[at].text.split()[0]):
+        return None
+    if at + 2 < len(units) and units[at + 1].text == "'s":
+        noun = at + 2
+        while noun + 1 < len(units) and units[noun + 1].kind is Kind.WORD and _describes(units[noun]):
+            if clause.phrases.is_kind(units[noun]) and not clause.phrases.is_kind(units[noun + 1]):
+                break
+            noun += 1
+        led = units[at - 1].text in ("is", "was") and at > 1 and at - 2 in clause.others
+        return Governor(at - 1, at + 2, subject=at - 2) if led and _is_town_kind(clause, noun) else None
+    noun, here = at - 2, at - 3
+    if noun < 2 or units[noun + 1].text != "of" or not _is_town_kind(clause, noun):
+        return None
+    while here > 1 and noun - here < _LONGEST_HEAD and _describes(units[here]) and units[here].text != "the":
+        here -= 1
+    led = units[here].text == "the" and here > 1 and units[here - 1].text in ("is", "was")
+    return Governor(here, at, subject=here - 2) if led and here - 2 in clause.others else None
+
+
+def _describes(unit: Unit) -> bool:
+    """Whether a word may stand before a noun in its phrase."""
+    return unit.kind is Kind.WORD and unit.text not in PREPOSITIONS | AUXILIARIES | _CONJUNCTIONS
+
+
+def _is_town_kind(clause: Clause, at: int) -> bool:
+    """Whether a noun is a thing that a town has."""
+    return at < len(clause.units) and clause.units[at].text in _OF_TOWNS
+
+
+def _genitive(clause: Clause) -> Governor | None:
+    """A possessor, for relations that "in" says: "Hamburg's Elbphilharmonie"."""
+    units, at = clause.units, clause.value
+    if at + 1 >= len(units) or units[at + 1].text != "'s":
+        return None
+    owned = sorted({at + 2, at + 3} & clause.others)
+    return Governor(at, at + 2, subject=owned[0]) if owned else None
+
+
+def goes_on_with_name(units: Sequence[Unit], at: int) -> bool:
+    """Whether a list goes on with a name behind "and" or a comma."""
+    if units[at].text not in {"and", "&", ",", "or"}:
+        return False
+    rest = [unit for unit in units[at + 1 : at + 4] if unit.text not in _ARTICLES | {"and", "or"}]
+    return bool(rest) and rest[0].kind is Kind.NAME
