@@ -46,6 +46,20 @@ _AREAS: Final = frozenset({"county", "city", "state", "town", "borough"})
 _AFTER_HEADS: Final = frozenset("of for in at on and de".split())  # noqa: SIM905
 _TAILS: Final = frozenset({"in", "on", "at"})
 """Words at the end of a label that do not make another relation of it: "closed on" is "closed"."""
+_SHORTEST_ROLE: Final = 5
+_IRREGULAR: Final = {
+    "author": "written",
+    "writer": "written",
+    "screenwriter": "written",
+    "songwriter": "written",
+    "builder": "built",
+    "maker": "made",
+    "leader": "led",
+    "holder": "held",
+    "keeper": "kept",
+    "teacher": "taught",
+    "seller": "sold",
+}
 _NUMBERS: Final = frozenset(
     {"integer", "decimal", "double", "float", "nonNegativeInteger", "positiveInteger", "int", "long"}
 )
@@ -111,6 +125,9 @@ class Phrases:
                 continue
             for text in (term.label, *term.alternative_labels):
                 self._add(group_of(term), term.iri, text)
+                done = _participle(text) if term.kind is PropertyKind.OBJECT else None
+                if done is not None:
+                    self._add(group_of(term), term.iri, f"{done} by")
 
     def _add(self, group: Group, iri: NamedNode, text: str) -> None:
         label = _label(text, iri)
@@ -272,6 +289,15 @@ class Phrases:
 def phrases_of(schema: Schema) -> Phrases:
     """The phrases of an ontology, read once."""
     return Phrases(schema)
+
+
+def _participle(role: str) -> str | None:
+    """What the one does who has a role: "directed" of "director"; None for other words."""
+    word = role.casefold()
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    plain = word.isalpha() and len(word) > _SHORTEST_ROLE and word.endswith(("er", "or"))
+    return f"{word[:-2]}ed" if plain else None
 
 
 def _label(text: str, iri: NamedNode) -> _Label | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_to_bytes
 
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 _ROUTES: Final = ("/update", "/sparql")
 _LONGEST: Final = 16_384
-_REMEMBERED_S: Final = 0.02
-"""A first key closes writes this much later: to check for one takes longer than everything else here."""
 _PASSED_ON = frozenset(
     b"authorization x-api-key origin transfer-encoding content-encoding expect upgrade x-request-id "
     b"idempotency-key".split()
@@ -63,7 +61,6 @@ class UpdateLane:
         self._draining = services.draining
         self._timeout_s = min(settings.query_timeout_s, settings.query_timeout_max_s)
         self._base = settings.base_url.rstrip("/") + "/sparql"
-        self._open_until = 0.0
         self._log = services.answers
         requests = services.metrics.requests
         self._seconds = {route: requests.labels("POST", route, "200") for route in _ROUTES}
@@ -108,25 +105,17 @@ class UpdateLane:
                 kind = value if not kind else b"?"
         if not length.isdigit() or int(length) > _LONGEST or kind not in _KINDS:
             return None
-        return kind if self._writes_are_open() and not is_proxied(headers) else None
+        return None if is_proxied(headers) else kind
 
     def _takes(self, text: str) -> bool:
-        if self._draining.begun or not self._writes_are_open() or _PLAIN.match(text) is None:
+        """Whether an update is plain, and a program that sends it itself may write."""
+        if self._draining.begun or not self._guard.writes_are_open(()) or _PLAIN.match(text) is None:
             return False
         try:
             self._limits.check(text, Kind.UPDATE)
         except ServerError:
             return False
         return True
-
-    def _writes_are_open(self) -> bool:
-        """Whether a program that sends its request itself, to a name of the server, may write."""
-        now = monotonic()
-        if now < self._open_until:
-            return True
-        open_now = self._guard.writes_are_open(())
-        self._open_until = now + _REMEMBERED_S if open_now else now
-        return open_now
 
     async def _carry_out(self, text: str) -> Outcome | BaseException:
         future: asyncio.Future[Outcome | BaseException] = asyncio.get_running_loop().create_future()

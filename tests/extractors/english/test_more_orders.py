@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from extractors.english.wording.units import capitalized_runs
@@ -108,3 +110,21 @@ def test_what_is_said_of_another_thing_is_not_said(
 )
 def test_names_end_where_they_end(text: str, names: list[str]) -> None:
     assert [text[run.start : run.end] for run in capitalized_runs(text, Span(0, len(text)))] == names
+
+
+FILMS = """
+@prefix : <https://example.org/films#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Film a owl:Class ; rdfs:label "film"@en .
+:Person a owl:Class ; rdfs:label "person"@en .
+:director a owl:ObjectProperty ; rdfs:label "director"@en ; rdfs:domain :Film ; rdfs:range :Person .
+:writer a owl:ObjectProperty ; rdfs:label "screenwriter"@en ; rdfs:domain :Film ; rdfs:range :Person .
+:river a owl:ObjectProperty ; rdfs:label "river"@en ; rdfs:domain :Film ; rdfs:range :Film .
+"""
+
+
+def test_a_role_is_said_by_its_verb_in_any_ontology(tmp_path: Path) -> None:
+    (tmp_path / "films.ttl").write_text(FILMS, encoding="utf-8")
+    said = _read(Schema.load(tmp_path), "The film Ash Lane was written by Ada Stone and directed by Jo Reed.")
+    assert said == {("Ash Lane", "writer", "Ada Stone"), ("Ash Lane", "director", "Jo Reed")}

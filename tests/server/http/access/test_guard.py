@@ -335,7 +335,6 @@ async def test_open_writes_never_reach_past_loopback(tmp_path: Path):
     keys.close()
 
 
-@pytest.mark.slow
 async def test_a_key_made_while_the_server_runs_counts_at_once(tmp_path: Path):
     with RunningServer(tmp_path / "data") as server:
         assert (
