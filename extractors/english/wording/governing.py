@@ -268,7 +268,7 @@ def _as_role(clause: Clause) -> Governor | None:
         before = units[one.first - 1].text if one.first else ""
         if before in ("its", "the") and _is_named(units, value, one.first - 1, end):
             return Governor(one.first, end)
-        if before == "whose" and one.first < value and _is_named(units, value, one.first - 1, end):
+        if before == "whose" and 1 < one.first < value and _is_named(units, value, one.first - 1, end):
             owner = one.first - 2 - (units[one.first - 2].text == ",")
             return Governor(one.first, end, subject=owner) if units[owner].kind is Kind.NAME else None
         if one.first > value and not led and _is_of(units, end, clause.others):

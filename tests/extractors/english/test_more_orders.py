@@ -8,8 +8,9 @@ import pytest
 
 from extractors.english.wording.units import capitalized_runs
 from extractors.text.chunking import Span
+from ontology.labels import local_name
 from ontology.schema import Schema
-from tests.extractors.english.test_proposing import _read
+from tests.extractors.english.test_proposing import _builder, _read
 
 Fact = tuple[str, str, str]
 
@@ -79,7 +80,7 @@ NOT_SAID: list[tuple[str, str, str]] = [
         "Elm Dream",
         "locatedIn",
     ),
-    ("Elm Hall in Norton was the tallest building.", "Norton", "type"),
+    ("Whose architect was Ada Stone in Norton", "Norton", "designedBy"),
     ("Elm Tower is by Ada Stone of Ash Architects, who are based in Norton.", "Elm Tower", "locatedIn"),
 ]
 
@@ -110,6 +111,12 @@ def test_what_is_said_of_another_thing_is_not_said(
 )
 def test_names_end_where_they_end(text: str, names: list[str]) -> None:
     assert [text[run.start : run.end] for run in capitalized_runs(text, Span(0, len(text)))] == names
+
+
+def test_a_place_has_no_kind_of_what_is_in_it(schema: Schema) -> None:
+    _, entities = _builder(schema, "Elm Tower in Norton was the tallest building.").build([])
+    kinds = {entity.label: [local_name(kind.value) for kind in entity.classes] for entity in entities}
+    assert "Building" not in kinds.get("Norton", [])
 
 
 FILMS = """
