@@ -17,7 +17,7 @@ from extractors.english.labels.entries import text_entries
 from extractors.english.people import OPENING_PERSONS, is_given_name, is_maker
 from extractors.english.quantities import unit_of
 from extractors.english.wording.clause import Clause, Governor, is_entry, is_glued
-from extractors.english.wording.clause_checks import is_compound
+from extractors.english.wording.clause_checks import is_compound, is_numbered
 from extractors.english.wording.descriptions import Description
 from extractors.english.wording.governing import governors
 from extractors.english.wording.look import Wording
@@ -86,6 +86,7 @@ def proposed(wording: Wording) -> Iterator[Proposed]:
                 if unit.kind is Kind.NAME
                 and (group is Group.NAMES) != (Span(unit.start, unit.end) in values)
                 and not (group is Group.DATES and _in_period(units, n))
+                and not (group is Group.NAMES and is_dated_name(text.text[unit.start : unit.end]))
             ]
             yield from _said(text, schema, phrases, topics, sentence, units, group, places)
         yield from _of_owners(text, schema, phrases, sentence, known)
@@ -282,6 +283,8 @@ def may_act(units: Sequence[Unit], at: int) -> bool:
         return False
     if before in _QUOTES and (at + 1 >= len(units) or units[at + 1].text not in _QUOTES):
         return False  # "Dream in the Park", the title of a play
+    if is_numbered(units, at):
+        return False
     if is_compound(units, at) or (before.isdigit() and units[max(at - 2, 0)].text not in ("in", "by", ",")):
         return False  # "41 Elm Row", "the Elm/Ash border"
     if any(one.text == "by" for one in units[max(0, at - 3) : at]):
@@ -333,6 +336,8 @@ def _is_plain(clause: Clause, found: Governor) -> bool:
         return False
     if not _is_lone(units, found):
         return True
+    if units[found.first].text == "across":
+        return False  # "Elm Hall, across Ash Street, opened"
     if before > 0 and units[before].text == ",":
         before -= 1
     if before < 0 or units[before].kind is not Kind.NAME or term.kind is not PropertyKind.OBJECT:
@@ -356,6 +361,8 @@ def values_of(text: str, sentence: Span, group: Group) -> Iterator[Span]:
         if group is Group.NUMBERS:
             if _DATE.fullmatch(words.split()[0]):
                 continue
+            if _is_day(text, match.start(), match.end()):
+                continue
             plain, hyphen, noun = words.partition("-")
             if hyphen:  # "a 60-bed hospital", "the 118-metre bridge"
                 words = words if unit_of(noun) is not None else plain
@@ -368,6 +375,13 @@ def values_of(text: str, sentence: Span, group: Group) -> Iterator[Span]:
             end = number.end() + sum(len(word) + 1 for word in rest[:size])
             words = words[:end]
         yield Span(match.start(), match.start() + len(words))
+
+
+def _is_day(text: str, start: int, end: int) -> bool:
+    """Whether a number is the day of a date: "6 April", "April 6"."""
+    number = re.match(r"\d{1,2}(?!\d) ", text[start:end])
+    behind = number is not None and _MONTH_NAME.match(text, start + number.end()) is not None
+    return behind or re.search(rf"{_MONTH} $", text[max(0, start - 10) : start]) is not None
 
 
 def is_dated_name(words: str) -> bool:

@@ -13,10 +13,15 @@ from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Un
 from ontology.terms import PropertyKind
 
 __all__ = [
+    "acts_on_other",
     "has_it_too",
     "is_behind",
     "is_compound",
+    "is_done_to_it",
     "is_half",
+    "is_numbered",
+    "is_numeral",
+    "is_object_before",
     "is_one_of_two",
     "is_owner",
     "is_part_of_words",
@@ -31,6 +36,9 @@ __all__ = [
     "says_of_owned",
 ]
 
+_NUMBERED: Final = frozenset(
+    "first second third fourth fifth sixth seventh eighth ninth tenth original previous earlier".split()  # noqa: SIM905
+)
 _BESIDE: Final = frozenset("of from for like than with after near unlike".split())  # noqa: SIM905
 _LISTING: Final = frozenset({"and", "or", "the", "with"})
 _OPEN: Final = frozenset("it him her them itself this these".split())  # noqa: SIM905
@@ -109,6 +117,53 @@ def objects_of(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:
             break  # "the garden on Elm Lane"
     described = at < len(units) and units[at].text in ("the", "this", "that", "both")
     return None if not found and (described or at >= len(units)) else found
+
+
+def is_numbered(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name stands for another thing that bore it: "the fourth Ash Bridge, built in 1912"."""
+    return at > 1 and units[at - 1].text in _NUMBERED and units[at - 2].text in ("the", "this", "that")
+
+
+def acts_on_other(clause: Clause, found: Governor) -> bool:
+    """Whether a verb has an object of its own, of which a date speaks: "Stone & Co. built it in 1912"."""
+    units, at = clause.units, found.first
+    actor = _actor(clause, at)
+    follows = units[at + 1] if at + 1 < len(units) else None
+    return (
+        actor is not None
+        and actor in clause.others
+        and follows is not None
+        and (follows.kind is Kind.NAME or follows.text in ("it", "them", "the", "a", "this"))
+    )
+
+
+def is_done_to_it(clause: Clause, found: Governor) -> bool:
+    """Whether a name does something to "it", of which a date speaks: "Stone & Co. built it in 1912"."""
+    it = clause.units[found.first + 1 : found.first + 2]
+    return _actor(clause, found.first) is not None and [unit.text for unit in it] == ["it"]
+
+
+def _actor(clause: Clause, verb: int) -> int | None:
+    """The place of the name that a verb has as its subject."""
+    at = verb - 1
+    while at > 0 and is_adverb(clause.units[at]):
+        at -= 1
+    named = at >= 0 and clause.units[at].kind is Kind.NAME
+    return at if named and clause.phrases.is_converse(clause.units[verb]) else None
+
+
+def is_object_before(clause: Clause, found: Governor) -> bool:
+    """Whether the subject is only the object of the verb before "and": "The bridge carries Line 5 and is"."""
+    units, last = clause.units, max(clause.others, default=-1)
+    if last < 1 or last > found.first or len(clause.others) != 1 or lead_of(units, last) in ("", ","):
+        return False
+    between = [unit.text for unit in units[last + 1 : found.first]]
+    return between[:1] == ["and"] and all(word in AUXILIARIES for word in between[1:])
+
+
+def is_numeral(word: str) -> bool:
+    """Whether a word numbers one of several: "the first shop"."""
+    return word in _NUMBERED
 
 
 def has_it_too(units: Sequence[Unit], clause: Clause, found: Governor) -> bool:

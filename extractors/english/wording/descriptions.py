@@ -85,10 +85,13 @@ def _is_when(units: Sequence[Unit], at: int, start: int) -> bool:
 
 
 def _is_aside(units: Sequence[Unit], at: int, start: int) -> bool:
-    """Whether "the" opens what is said between commas about the name before: "Elm Line, the bus, opened"."""
+    """Whether "the" opens what is said between commas about the name before: "Elm Line, the bus, opened".
+
+    What "its" opens is about any name: "was designed by Ada Stone, its first director, and opened".
+    """
     if at < start + 2 or units[at - 1].text != "," or units[at - 2].kind is not Kind.NAME:
         return False
-    opens = lead_of(units, at - 2, start) in ("", ",")
+    opens = lead_of(units, at - 2, start) in ("", ",") or units[at].text in POSSESSIVE
     closed = next((n for n in range(at + 1, len(units)) if units[n].text in {",", *STRONG}), None)
     verb = any(unit.text in AUXILIARIES for unit in units[at:closed])
     return opens and closed is not None and units[closed].text == "," and not verb

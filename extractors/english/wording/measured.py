@@ -26,6 +26,7 @@ _MEASURING: Final = frozenset(
 )
 """What stands before a bare length: "stretches 3 miles", "a length of 3 miles"."""
 _NUMBERED: Final = frozenset("grade grades age ages aged pier line route room floor no number".split())  # noqa: SIM905
+_ADDED: Final = frozenset({"more", "additional", "extra", "further", "fewer", "new"})
 _BESIDE: Final = frozenset("includes including include plus another additional extra further".split())  # noqa: SIM905
 _COUNTED: Final = frozenset(
     """people persons inhabitants residents visitors spectators students pupils passengers riders seats guests
@@ -48,6 +49,8 @@ def of_number(clause: Clause) -> Governor | None:
     units, value = clause.units, clause.value
     iri = clause.term.iri
     if _is_alternative(units, value) or _is_part(units, value) or _is_of_other_time(clause):
+        return None
+    if _is_added(units, value):
         return None
     after = [
         one
@@ -79,6 +82,12 @@ def of_number(clause: Clause) -> Governor | None:
         if iri in one.terms:
             return Governor(value, one.last, subject=own)
     return None
+
+
+def _is_added(units: Sequence[Unit], value: int) -> bool:
+    """Whether a number comes on top of another: "100 more riders", not "100 more than"."""
+    after = [unit.text for unit in units[value + 1 : value + 3]]
+    return len(after) > 1 and after[0] in _ADDED and after[1] != "than"
 
 
 def _described(units: Sequence[Unit], value: int) -> int | None:

@@ -7,8 +7,13 @@ from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, names_role
 from extractors.english.wording.clause_checks import (
+    acts_on_other,
     has_it_too,
     is_behind,
+    is_done_to_it,
+    is_numbered,
+    is_numeral,
+    is_object_before,
     is_one_of_two,
     is_region,
     name_before,
@@ -70,7 +75,7 @@ class SubjectLook:
         self._names = names
         self._whole = whole
         self._kinds = kinds
-        self.topics = Topics(text, self._units_of, self._suits, self._phrases)
+        self.topics = Topics(text, self._units_of, self._suits, self._is_called, self._phrases)
 
     def _units_of(self, sentence: Span) -> Sequence[Unit]:
         runs = capitalized_runs(self._text.text, sentence)
@@ -90,6 +95,15 @@ class SubjectLook:
         if any(kind.iri in above(one) for one in own):
             return True
         return any(self._kinds.said_kind(span, kind) is not None for span in self._text.occurrences(name))
+
+    def _is_called(self, noun: str, name: str) -> bool:
+        """Whether the text says "is a museum" of a name."""
+        kind, described = self._schema.find_class(noun), self._kinds.described(name)
+        return (
+            kind is not None
+            and described is not None
+            and (kind.iri in self._schema.superclasses(described[0].iri))
+        )
 
     def may_be_about(self, sentence: Span, subject: str, units: Sequence[Unit]) -> bool:
         """Whether a sentence that does not name a subject can be about it: what the text was about before.
@@ -145,6 +159,10 @@ class SubjectLook:
     ) -> str | None:
         """The same where words in their plain order say something of the subject."""
         units, text = clause.units, self._text.text
+        if group is Group.DATES and acts_on_other(clause, found):
+            return f'The text says what "{subject}" did to another thing.'
+        if group is Group.DATES and not clause.others and is_done_to_it(clause, found):
+            return None  # what "it" is, `may_be_about` has found
         if (said := self._other(clause, found, subject)) is not None:
             return f'The text says "{term.label}" of {said}, not of "{subject}".'
         if (whole := complemented(units, found.first, clause.others)) is not None:
@@ -158,6 +176,8 @@ class SubjectLook:
             return self._beside_description(clause, found, about, subject) or self._misdescribed(
                 about, term, subject, of_it=of_it
             )
+        if about is not None and is_numbered(units, units.index(about)):
+            return f'The text says "{term.label}" of "the {units[units.index(about) - 1].text} {subject}".'
         if about is not None and not any(self.is_name_of(one, subject) for one in listed_with(units, about)):
             return f'The text says "{term.label}" of "{spaced(text, about)}", not of "{subject}".'
         lone = found.last == found.first + 1 and units[found.first].text in PREPOSITIONS
@@ -175,6 +195,10 @@ class SubjectLook:
         """What speaks against a subject that is named beside what a clause is about: "The hall is run by"."""
         placed = [at < found.first and is_complement(clause.units, at) for at in clause.others]
         last = max(clause.others, default=0)
+        if not (about.mid or about.inner or about.possessive) and is_object_before(clause, found):
+            return (
+                f'The text says "{clause.term.label}" of "the {about.noun.split()[0]}", not of "{subject}".'
+            )
         relative = any(unit.text in ("which", "who", "that") for unit in clause.units[last : found.first])
         own = clause.units[found.first].text in about.noun.split()  # "in Weston, the capital of"
         if not placed or not all(placed) or relative or own:
@@ -266,6 +290,8 @@ class SubjectLook:
     ) -> str | None:
         """Whether "the tower" or, with `of_it`, "its towers" cannot be the subject."""
         words = about.noun.split()
+        if is_numeral(words[0]) and not self._suits(words[-1], subject):
+            return f'The text says "{term.label}" of "the {words[0]}" of several, not of "{subject}".'
         if (
             (about.inner or about.mid)
             and not about.possessive

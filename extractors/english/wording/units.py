@@ -88,6 +88,10 @@ WORKS: Final = frozenset({"construction", "building", "work", "works"})
 """Nouns for what is done to a thing: "construction of the Elm Hall began"."""
 _WORK_ON: Final = re.compile(rf"(?:{'|'.join(word.capitalize() for word in WORKS)}) (?:of|on) ")
 _OPENERS: Final = PREPOSITIONS | {
+    "visit",
+    "discover",
+    "explore",
+    "enjoy",
     "unlike",
     "despite",
     "like",
@@ -102,7 +106,9 @@ _DATED = re.compile(
     r"(?:.*\s)?(?:January|February|March|April|May|June|July|August|September|October|November|December|"
     r"\w+day|Spring|Summer|Autumn|Fall|Winter) the "
 )
-_TIMES: Final = frozenset({"Then", "Today", "Now", "Later", "Here", "Nearby", "Once", "Originally"})
+_TIMES: Final = frozenset(
+    {"Then", "Today", "Now", "Later", "Here", "Nearby", "Once", "Originally", "See", "Meet"}
+)
 _NAMING_OPENERS: Final = frozenset({"Called", "Named", "Renamed", "Nicknamed", "Dubbed", "Christened"})
 _NAMING: Final = frozenset(stem(word) for word in ("known", "called", "named"))
 
