@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor
+from extractors.english.wording.descriptions import lead_of
 from extractors.english.wording.phrases import Occurrence
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit
 
@@ -26,6 +27,7 @@ _MEASURING: Final = frozenset(
 )
 """What stands before a bare length: "stretches 3 miles", "a length of 3 miles"."""
 _NUMBERED: Final = frozenset("grade grades age ages aged pier line route room floor no number".split())  # noqa: SIM905
+_WHERE: Final = frozenset({"in", "at", "of", "near", "on"})
 _ADDED: Final = frozenset({"more", "additional", "extra", "further", "fewer", "new"})
 _BESIDE: Final = frozenset("includes including include plus another additional extra further".split())  # noqa: SIM905
 _COUNTED: Final = frozenset(
@@ -71,7 +73,8 @@ def of_number(clause: Clause) -> Governor | None:
         return None
     own = _described(units, value)
     if behind:
-        return Governor(value, next(one.last for one in behind if iri in one.terms))
+        last = next(one.last for one in behind if iri in one.terms)
+        return Governor(value, last, subject=own if own is not None else _apposed(units, value))
     if clause.phrases.within(iri, units[value].text):
         return Governor(value, value + 1, subject=own) if own or _is_measured(units, value) else None
     nearest = max((one.last for one in before), default=None)
@@ -82,6 +85,12 @@ def of_number(clause: Clause) -> Governor | None:
         if iri in one.terms:
             return Governor(value, one.last, subject=own)
     return None
+
+
+def _apposed(units: Sequence[Unit], value: int) -> int | None:
+    """The name that a measure behind a comma describes: "links it with Elm Park, 727 m above sea level"."""
+    named = value > 1 and units[value - 1].text == "," and units[value - 2].kind is Kind.NAME
+    return value - 2 if named and lead_of(units, value - 2) not in _WHERE else None
 
 
 def _is_added(units: Sequence[Unit], value: int) -> bool:

@@ -142,8 +142,12 @@ class SubjectLook:
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group
     ) -> str | None:
         units, text = clause.units, self._text.text
-        if names_role(clause, found) and _only_first(clause, found):
+        first = _first_name(clause, found)
+        if names_role(clause, found) and (first is None or first in clause.others):
             return None
+        apposed = clause.value < found.first and units[found.first - 1].text in ("its", "their")
+        if apposed and not clause.others and first is not None and first != clause.value:
+            return f'The text says "{term.label}" of "{spaced(text, units[first])}", not of "{subject}".'
         if found.subject is not None:
             if found.subject in clause.others or not _is_name(units, found.subject):
                 return None
@@ -339,8 +343,7 @@ def _is_name(units: Sequence[Unit], at: int) -> bool:
     return 0 <= at < len(units) and units[at].kind is Kind.NAME
 
 
-def _only_first(clause: Clause, found: Governor) -> bool:
-    """Whether the first name before the words that is no complement is the subject, or there is none."""
+def _first_name(clause: Clause, found: Governor) -> int | None:
+    """The place of the first name before words that is no complement."""
     names = (n for n, unit in enumerate(clause.units[: found.first]) if unit.kind is Kind.NAME)
-    first = next((n for n in names if not is_complement(clause.units, n)), None)
-    return first is None or first in clause.others
+    return next((n for n in names if not is_complement(clause.units, n)), None)

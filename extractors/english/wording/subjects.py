@@ -384,6 +384,8 @@ def _fronted(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
     while after < len(units) and units[after].text != ",":
         after += 1
     for at in range(after + 1, min(after + 3, len(units))):
+        if units[at].text == "and":
+            return None  # "Work began in 1923, and Ada Stone opened it"
         region = at == value + 2 and at + 1 < len(units) and units[at + 1].text == ","
         if units[at].kind is Kind.NAME and not region:  # "Headquartered in Weston, Norton, it"
             return units[at]

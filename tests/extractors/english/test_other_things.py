@@ -7,6 +7,7 @@ import pytest
 from extractors.candidates import HEDGED, RDF_TYPE, UNWORDED
 from extractors.english.wording.kinds import kind_of_name, suggested_kind
 from extractors.english.wording.units import capitalized_runs
+from extractors.grounding.entities import without_possessor
 from extractors.text.chunking import Span
 from ontology.schema import Schema
 from tests.extractors.english.test_proposing import _read
@@ -42,6 +43,22 @@ NOT_SAID: list[tuple[str, Row]] = [
         "Elm Museum is a museum. It was founded in Weston in 1798 and moved to Norton in 1808.",
         ("Elm Museum", "located in", "Weston"),
     ),
+    # a new clause behind "and" has its own subject
+    (
+        "The Ash Bridge is old. Work began on 28 July 1923, and Ada Stone opened it in 1932.",
+        ("Ada Stone", "construction started", "28 July 1923"),
+    ),
+    # a measure behind a comma is that of the name before it
+    (
+        "The Elm Line links Ash Street with Norton Park, 727 m above sea level.",
+        ("Ash Street", "elevation", "727 m"),
+    ),
+    # whose owner it is says the sentence, not the one before
+    (
+        "Elm Club has its pool at Ash Beach. Nearby Elm Pavilion was renovated by Jo Reed for the Oak "
+        "Council, its owner.",
+        ("Elm Club", "owned by", "Oak Council"),
+    ),
     # a number that comes on top of another
     ("Elm Line is a tram line. It had 100,000 more riders in 2019.", ("Elm Line", "ridership", "100,000")),
 ]
@@ -58,6 +75,19 @@ SAID: list[tuple[str, Row]] = [
     (
         "Elm Hotel is in Norton. Ada Stone drew the plans. It faces Elm Square.",
         ("Elm Hotel", "adjacent to", "Elm Square"),
+    ),
+    (
+        "The Ash Bridge is old. Work began on 28 July 1923, and Ada Stone opened it in 1932.",
+        ("Ash Bridge", "construction started", "28 July 1923"),
+    ),
+    (
+        "The Elm Line links Ash Street with Norton Park, 727 m above sea level.",
+        ("Norton Park", "elevation", "727 m"),
+    ),
+    (
+        "Elm Club has its pool at Ash Beach. Nearby Elm Pavilion was renovated by Jo Reed for the Oak "
+        "Council, its owner.",
+        ("Elm Pavilion", "owned by", "Oak Council"),
     ),
     ("Elm Line is a tram line. It had 100,000 riders in 2019.", ("Elm Line", "ridership", "100,000")),
 ]
@@ -155,7 +185,26 @@ async def test_a_doubtful_other_name_makes_no_two_things_one(schema: Schema) -> 
     assert [e.label for e in found.entities if person.iri in e.classes] == ["Ada Stone"]
 
 
-@pytest.mark.parametrize("opening", ["Visit the Elm Museum", "Discover Elm Museum", "See the Elm Museum"])
-def test_an_imperative_is_no_part_of_a_name(opening: str) -> None:
+@pytest.mark.parametrize(
+    ("opening", "name"),
+    [
+        ("Visit the Elm Museum", "Elm Museum"),
+        ("Discover Elm Museum", "Elm Museum"),
+        ("See the Elm Museum", "Elm Museum"),
+        ("Nearby Elm Museum", "Elm Museum"),
+        ("Architects Ada Stone", "Ada Stone"),
+    ],
+)
+def test_what_opens_a_sentence_is_no_part_of_a_name(opening: str, name: str) -> None:
     (run,) = capitalized_runs(f"{opening}!", Span(0, len(opening) + 1))
-    assert opening[run.start : run.end] == "Elm Museum"
+    assert opening[run.start : run.end] == name
+
+
+def test_a_common_noun_is_no_name_without_its_owner() -> None:
+    assert without_possessor("Sigismund's Column") == "Sigismund's Column"
+    assert without_possessor("Norton's Atomium") == "Atomium"
+
+
+def test_a_house_with_its_number_lies_nowhere(schema: Schema) -> None:
+    said = _read(schema, "Elm Club has its pool at 1 Ash Avenue, Norton.")
+    assert "1 Ash Avenue" not in {one[0] for one in said}
