@@ -175,8 +175,8 @@ def _subject(
     if is_entry(units, found):
         return _of_entry(text, topics, sentence, units, found.first)
     if found.subject is not None:
-        named = units[found.subject]
-        return None if named.text[0].isdigit() else _named(text, named)  # "at 1 Elm Row, Norton"
+        owner = units[found.subject]
+        return None if owner.text[0].isdigit() else _named(text, owner)  # "at 1 Elm Row, Norton"
     for at, unit in enumerate(units):
         named = at != clause.value and unit.kind is Kind.NAME and may_act(units, at)
         if not named or clause.phrases.is_other(units, at):

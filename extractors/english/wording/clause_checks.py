@@ -30,6 +30,7 @@ __all__ = [
     "noun_before",
     "objects_of",
     "only_places",
+    "opens_next_clause",
     "other_subject",
     "owner_before",
     "says_of_a_part",
@@ -159,6 +160,18 @@ def is_object_before(clause: Clause, found: Governor) -> bool:
         return False
     between = [unit.text for unit in units[last + 1 : found.first]]
     return between[:1] == ["and"] and all(word in AUXILIARIES for word in between[1:])
+
+
+def opens_next_clause(clause: Clause) -> bool:
+    """Whether the subject only begins the clause behind the object: "began in 1923, and Stone opened it"."""
+    first = min(clause.others, default=-1)
+    if first <= clause.value + 1:
+        return False
+    lead = first - 1
+    while lead > clause.value and clause.units[lead].text == "the":
+        lead -= 1
+    follows = clause.units[first + 1].kind if first + 1 < len(clause.units) else Kind.MARK
+    return follows is Kind.WORD and [unit.text for unit in clause.units[lead - 1 : lead + 1]] == [",", "and"]
 
 
 def is_numeral(word: str) -> bool:

@@ -20,6 +20,7 @@ from extractors.english.wording.clause_checks import (
     noun_before,
     objects_of,
     only_places,
+    opens_next_clause,
     other_subject,
     owner_before,
     says_of_a_part,
@@ -163,10 +164,11 @@ class SubjectLook:
     ) -> str | None:
         """The same where words in their plain order say something of the subject."""
         units, text = clause.units, self._text.text
-        if group is Group.DATES and acts_on_other(clause, found):
-            return f'The text says what "{subject}" did to another thing.'
-        if group is Group.DATES and not clause.others and is_done_to_it(clause, found):
-            return None  # what "it" is, `may_be_about` has found
+        if group is Group.DATES:
+            if acts_on_other(clause, found):
+                return f'The text says what "{subject}" did to another thing.'
+            if not clause.others and is_done_to_it(clause, found):
+                return None  # what "it" is, `may_be_about` has found
         if (said := self._other(clause, found, subject)) is not None:
             return f'The text says "{term.label}" of {said}, not of "{subject}".'
         if (whole := complemented(units, found.first, clause.others)) is not None:
@@ -184,13 +186,23 @@ class SubjectLook:
             return f'The text says "{term.label}" of "the {units[units.index(about) - 1].text} {subject}".'
         if about is not None and not any(self.is_name_of(one, subject) for one in listed_with(units, about)):
             return f'The text says "{term.label}" of "{spaced(text, about)}", not of "{subject}".'
-        lone = found.last == found.first + 1 and units[found.first].text in PREPOSITIONS
-        if about is None and not lone and only_places(units, clause.others, found.first):
-            return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
-        if about is None and is_behind(clause, found):
-            return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
+        doubt = self._left_open(clause, found, term, subject) if about is None else None
+        if doubt is not None:
+            return doubt
         if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:
             return f'The text says "{term.label}" of "{spaced(text, other)}", not of "{subject}".'
+        return None
+
+    def _left_open(self, clause: Clause, found: Governor, term: OntologyProperty, subject: str) -> str | None:
+        """What speaks against a subject where the words have none in their clause."""
+        units = clause.units
+        lone = found.last == found.first + 1 and units[found.first].text in PREPOSITIONS
+        if not lone and only_places(units, clause.others, found.first):
+            return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
+        if opens_next_clause(clause):
+            return f'The text says "{term.label}" in another clause than that of "{subject}".'
+        if is_behind(clause, found):
+            return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
         return None
 
     def _beside_description(
