@@ -15,6 +15,7 @@ from ontology.terms import PropertyKind
 __all__ = [
     "acts_on_other",
     "has_it_too",
+    "is_actor",
     "is_behind",
     "is_compound",
     "is_done_to_it",
@@ -129,13 +130,24 @@ def acts_on_other(clause: Clause, found: Governor) -> bool:
     """Whether a verb has an object of its own, of which a date speaks: "Stone & Co. built it in 1912"."""
     units, at = clause.units, found.first
     actor = _actor(clause, at)
+    if actor is None or actor not in clause.others:
+        return False
     follows = units[at + 1] if at + 1 < len(units) else None
-    return (
-        actor is not None
-        and actor in clause.others
-        and follows is not None
-        and (follows.kind is Kind.NAME or follows.text in ("it", "them", "the", "a", "this"))
+    has_object = follows is not None and (
+        follows.kind is Kind.NAME or follows.text in ("it", "them", "the", "a", "this")
     )
+    return has_object or is_actor(clause, actor)
+
+
+def is_actor(clause: Clause, at: int) -> bool:
+    """Whether a name acts in a relative clause: "the tower, which Stone & Co. built"."""
+    units = clause.units
+    lead = at - 1 - (at > 0 and units[at - 1].text == "the")
+    verb = at + 1
+    while verb < len(units) and (is_adverb(units[verb]) or units[verb].text in ("has", "had")):
+        verb += 1
+    acting = verb < len(units) and clause.phrases.is_converse(units[verb])
+    return acting and lead > 0 and units[lead].text in ("which", "that", "whom")
 
 
 def is_done_to_it(clause: Clause, found: Governor) -> bool:

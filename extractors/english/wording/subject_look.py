@@ -9,6 +9,7 @@ from extractors.english.wording.clause import Clause, Governor, names_role
 from extractors.english.wording.clause_checks import (
     acts_on_other,
     has_it_too,
+    is_actor,
     is_behind,
     is_done_to_it,
     is_numbered,
@@ -51,7 +52,7 @@ from extractors.grounding.entities import name_key
 from extractors.grounding.linking import Fit, Linker
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
-from ontology.terms import OntologyProperty, PropertyKind
+from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 
 __all__ = ["SubjectLook"]
 
@@ -245,6 +246,9 @@ class SubjectLook:
         described = units[found.last : found.last + 1] and units[found.last].text in ("the", "a", "an", "its")
         if meant is None and after is None and described and placed and all(placed):
             return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
+        acting = bool(clause.others) and all(is_actor(clause, at) for at in clause.others)
+        if after is None and meant is None and acting:
+            return f'The text says "{term.label}" of another thing, on which "{subject}" acts.'
         if after is None and meant is None and has_it_too(units, clause, found):
             return f'The text says "{term.label}" of "it", which is not "{subject}".'
         if after is not None and not any(self.is_name_of(unit, subject) for unit in after):
@@ -325,11 +329,24 @@ class SubjectLook:
         kinds = (self._schema.find_class(" ".join(words[:n])) for n in range(len(words), 0, -1))
         kind = next((one for one in kinds if one is not None), None)
         classes = frozenset(c for entry in self._linker.labels.exact(subject) for c in entry.classes)
+        if kind is not None and not classes and not about.mid and self._is_of_another_kind(kind, subject):
+            return f'The text says "{term.label}" of "the {kind.label}", and "{subject}" is none.'
         if kind is None or not classes:
             return None
         if self._linker.fit(classes, frozenset({kind.iri})) is Fit.DISJOINT:
             return f'The text says "{term.label}" of "the {words[0]}", and "{subject}" is none.'
         return None
+
+    def _is_of_another_kind(self, kind: OntologyClass, subject: str) -> bool:
+        """Whether a name says that it is no such thing: "Ash Bridge" is no tunnel.
+
+        Kinds that have others below them are too general for that: "the building".
+        """
+        own = kind_of_name(subject, self._schema)
+        if own is None or self._suits(kind.label, subject) or len(self._schema.subclasses(kind.iri)) > 1:
+            return False
+        above = self._schema.superclasses
+        return kind.iri not in above(own.iri) and own.iri not in above(kind.iri)
 
     def is_same(self, words: str, name: str) -> bool:
         """Whether words are a name, a short form of it, or another name of the same thing."""

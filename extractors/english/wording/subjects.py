@@ -322,7 +322,8 @@ def _nearest(units: Sequence[Unit], start: int, at: int, value: int) -> Unit | D
     here = at
     while here >= start:
         unit = units[here]
-        if unit.text in _PRONOUNS and not (unit.text in ("this", "these") and here < at):
+        placed = unit.text == "it" and here > start and units[here - 1].text in PREPOSITIONS
+        if unit.text in _PRONOUNS and not (unit.text in ("this", "these") and here < at) and not placed:
             return None
         if unit.kind is Kind.NAME and here != value and not _is_complement(units, here, start):
             lead = lead_of(units, here, start)

@@ -59,6 +59,32 @@ NOT_SAID: list[tuple[str, Row]] = [
         "Council, its owner.",
         ("Elm Club", "owned by", "Oak Council"),
     ),
+    # "above it" is no subject
+    (
+        "Ash Station is old. The Elm Towers above it, 245 m and 226 m high, were completed in 1999.",
+        ("Ash Station", "height", "226 m"),
+    ),
+    # "the tunnel" is no bridge
+    (
+        "The Ash Bridge is old. The tunnel under Elm Hill, at its western end, is 350 m long.",
+        ("Ash Bridge", "length", "350 m"),
+    ),
+    # who acts on a thing in a relative clause is not that thing
+    (
+        "Ada Stone designed the 300-meter, 60-floor tower, which Oakco built in 2014.",
+        ("Oakco", "completed", "2014"),
+    ),
+    (
+        "Ada Stone designed the 300-meter, 60-floor tower, which Oakco built in 2014.",
+        ("Oakco", "designed by", "Ada Stone"),
+    ),
+    # what describes the name behind it is no name
+    (
+        "Elm Garden is a garden. It was created by the French artist Ada Stone over forty years.",
+        ("Elm Garden", "founded by", "French artist"),
+    ),
+    # what opens again was open before
+    ("Elm Bridge is old. It was reopened on 20 November 1949.", ("Elm Bridge", "opened", "20 November 1949")),
     # a number that comes on top of another
     ("Elm Line is a tram line. It had 100,000 more riders in 2019.", ("Elm Line", "ridership", "100,000")),
 ]
