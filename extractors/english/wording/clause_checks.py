@@ -349,7 +349,9 @@ def _is_apposed(units: Sequence[Unit], at: int, anchor: int) -> bool:
 
 
 def _is_region_behind(units: Sequence[Unit], at: int) -> bool:
-    """Whether a name is the region of a place before it: "in Weston, Norton"."""
+    """Whether a name is the region of a place before it: "in Weston, Norton"; not "in Weston, Elm is"."""
+    if at + 1 < len(units) and units[at + 1].text in AUXILIARIES:
+        return False
     place = at - 2
     placed = place > 0 and units[at - 1].text == "," and lead_of(units, place) in _PARTICLES_OF_PLACE
     return placed and not is_fronted(units, place, at)

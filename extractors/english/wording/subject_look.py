@@ -174,7 +174,7 @@ class SubjectLook:
             return f'The text says "{term.label}" of {said}, not of "{subject}".'
         if (whole := complemented(units, found.first, clause.others)) is not None:
             return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
-        if group is Group.NAMES and is_region(clause, found):
+        if group is Group.NAMES and units[found.last - 1].text != "by" and is_region(clause, found):
             return f'The text has "{subject}" as the region of "{spaced(text, units[clause.value])}".'
         about = subject_of(units, found.first, clause.value, lambda unit: self.is_name_of(unit, subject))
         if isinstance(about, Description):

@@ -14,6 +14,7 @@ from extractors.english.wording.descriptions import (
     STRONG,
     Description,
     description_at,
+    is_attributive,
     lead_of,
     nouns,
 )
@@ -325,7 +326,8 @@ def _nearest(units: Sequence[Unit], start: int, at: int, value: int) -> Unit | D
         placed = unit.text == "it" and here > start and units[here - 1].text in PREPOSITIONS
         if unit.text in _PRONOUNS and not (unit.text in ("this", "these") and here < at) and not placed:
             return None
-        if unit.kind is Kind.NAME and here != value and not _is_complement(units, here, start):
+        named = unit.kind is Kind.NAME and here != value and not is_attributive(units, here)
+        if named and not _is_complement(units, here, start):
             lead = lead_of(units, here, start)
             verb_follows = here == at and lead in ("", ",", "and", "but", ";")
             if here < at and lead == "," and _is_last_object(units, here, start):

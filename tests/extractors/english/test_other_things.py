@@ -90,6 +90,15 @@ NOT_SAID: list[tuple[str, Row]] = [
 ]
 
 SAID: list[tuple[str, Row]] = [
+    # a name that describes a noun is no subject
+    (
+        "Elm House, an Art Nouveau apartment building in Norton, was put up by the developer Ada Stone.",
+        ("Elm House", "built by", "Ada Stone"),
+    ),
+    # a name behind its description
+    ("The tallest building in Norton, Elm Tower, has 40 stories.", ("Elm Tower", "located in", "Norton")),
+    ("Built in 1904 to a design by Ada Stone, Elm Hall seats 650.", ("Elm Hall", "designed by", "Ada Stone")),
+    ("Standing on the quay at Norton, Elmax is a library that opened in 2015.", ("Elmax", "opened", "2015")),
     (
         "Elm Hotel is old. Stone & Reed built it in 1912.",
         ("Elm Hotel", "completed", "1912"),
