@@ -40,7 +40,8 @@ _SHORT: Final = frozenset("day week month hour night weekday weekend".split())  
 _EACH: Final = frozenset({"a", "an", "per", "each", "every"})
 _APART: Final = frozenset(
     """north south east west northeast northwest southeast southwest northern southern eastern western from
-    away off inland upstream downstream apart outside beyond past radius distance further""".split()  # noqa: SIM905
+    away off inland upstream downstream apart outside beyond past radius distance further underground
+    below""".split()  # noqa: SIM905
 )
 """What stands behind a distance to something else: "5 miles south of"."""
 """How many words may stand between a number and what it measures."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, names_role
@@ -178,6 +179,7 @@ class SubjectLook:
             return f'The text has "{subject}" as the region of "{spaced(text, units[clause.value])}".'
         about = subject_of(units, found.first, clause.value, lambda unit: self.is_name_of(unit, subject))
         if isinstance(about, Description):
+            about = _without_verb(about, units[found.first].text)
             of_it = units[found.last - 1].text == "by" or group is Group.NUMBERS or about.inner
             of_it = of_it or (group is Group.DATES and units[found.first - 1].text in about.noun.split())
             return self._beside_description(clause, found, about, subject) or self._misdescribed(
@@ -370,6 +372,12 @@ class SubjectLook:
 
 def _is_name(units: Sequence[Unit], at: int) -> bool:
     return 0 <= at < len(units) and units[at].kind is Kind.NAME
+
+
+def _without_verb(about: Description, verb: str) -> Description:
+    """A description without the verb behind its noun: "Its restaurant seats 48"."""
+    *nouns, last = about.noun.split()
+    return replace(about, noun=" ".join(nouns)) if nouns and last == verb else about
 
 
 def _first_name(clause: Clause, found: Governor) -> int | None:
