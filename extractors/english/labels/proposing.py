@@ -298,6 +298,8 @@ def _goes_on(unit: Unit, after: Sequence[Unit]) -> bool:
         return False
     if after[0].text == "for" and len(after) > 1 and after[1].kind is Kind.NAME:
         return True  # "the Trust for Elm Island"
+    if after[0].text == "of" and len(after) > 1 and after[1].text[0].isdigit():
+        return True  # "the War of 1870"
     numbered = after[0].start == unit.end + 1 and after[0].text[0].isdigit()
     dotted = len(after) > 1 and after[0].text == "." and after[1].start == after[0].end
     return numbered or dotted

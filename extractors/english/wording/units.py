@@ -48,7 +48,7 @@ _SMALL = (
 _RUN = re.compile(
     rf"(?<!{LETTER})(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*"
     rf"(?:(?:, {_WORD}){{0,3}},? & {_WORD}(?: {_WORD})*)?"
-    r"(?:,? (?:Jr|Sr)\b\.?)?"
+    r"(?:,? (?:Jr|Sr|Inc|Ltd|LLC|Corp|GmbH)\b\.?)?"
 )
 _PART_OF = re.compile(r"(?P<part>\S.*\s(?:Side|End|Quarter|Neighbou?rhood)) of (?P<whole>\S.*)")
 _COUNT = (
@@ -114,7 +114,9 @@ _ROLES: Final = frozenset(
     for role in ("Architect", "Builder", "Designer", "Engineer", "Sculptor", "Owner", "Developer", "Artist")
     for end in ("", "s")
 )
-_NAMING_OPENERS: Final = frozenset({"Called", "Named", "Renamed", "Nicknamed", "Dubbed", "Christened"})
+_NAMING_OPENERS: Final = frozenset(
+    {"Nearby", "Called", "Named", "Renamed", "Nicknamed", "Dubbed", "Christened"}
+)
 _NAMING: Final = frozenset(stem(word) for word in ("known", "called", "named"))
 
 
@@ -232,12 +234,7 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
         word, _, rest = match.group().partition(" ")
         asks = word.casefold() in AUXILIARIES or word.endswith(("ed", "ing"))
         asks = asks and _ARTICLE.match(rest) is not None  # "Does the", "Nicknamed the"
-        asks = (
-            asks
-            or word in _NAMING_OPENERS
-            or word == "Nearby"
-            or (word in _TIMES and rest.startswith("the "))
-        )
+        asks = asks or word in _NAMING_OPENERS or (word in _TIMES and rest.startswith("the "))
         if (dated := _DATED.match(match.group())) is not None:
             yield Span(match.start() + dated.end(), match.end())  # "Every June the Elm Fair"
         elif opens and rest and (asks or word.casefold() in _OPENERS):

@@ -130,6 +130,8 @@ SAID: list[tuple[str, Row]] = [
 ]
 
 NOT_READ: list[tuple[str, str]] = [
+    ("Oak Agency, which owns the Elm trademarks and copyrights, is large.", "owns"),
+    ("The Elm War (also called the War of 1870) was long.", "nickname"),
     ("Ash station opened in 2012; it lies 50 metres below ground.", "elevation"),
     ("Elm Fort is old. Rebuilt twice, it was captured by Ash troops on 3 July 1814.", "renovated"),
     ("Elm East, across Ash Road, was opened in 1869. It faces the Elm Palace across the Ash.", "crosses"),
@@ -236,6 +238,7 @@ async def test_a_doubtful_other_name_makes_no_two_things_one(schema: Schema) -> 
         ("Discover Elm Museum", "Elm Museum"),
         ("See the Elm Museum", "Elm Museum"),
         ("Nearby Elm Museum", "Elm Museum"),
+        ("Elm Hotels & Resorts, Inc.", "Elm Hotels & Resorts, Inc."),
         ("Architects Ada Stone", "Ada Stone"),
     ],
 )
