@@ -241,7 +241,8 @@ def without_possessor(name: str, is_noun: Callable[[str], bool] = lambda word: F
     own = any(word in OPENING_PERSONS for word in people) or is_given_name(owner[0]) or is_noun(owner[-1])
     common = is_noun(thing[-1]) or thing[-1].casefold() in _COMMON
     ends = ends_small(found["thing"]) and not common
-    whole = own or len(owner) > 2 or ends or (len(thing) < 2 and common)
+    several = len(thing) < 2 and thing[0].endswith("s") and not thing[0].endswith("ss")  # "Elm's Pretzels"
+    whole = own or several or len(owner) > 2 or ends or (len(thing) < 2 and common)
     return name if whole else found["thing"]
 
 

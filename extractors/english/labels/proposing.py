@@ -168,7 +168,7 @@ def _subject(
         return None if owner.text[0].isdigit() else _named(text, owner)  # "at 1 Elm Row, Norton"
     for at, unit in enumerate(units):
         named = at != clause.value and unit.kind is Kind.NAME and may_act(units, at)
-        if not named or clause.phrases.is_other(units, at):
+        if not named or clause.phrases.is_other(units, at) or _is_listed_with(clause, at, found):
             continue
         about = subject_of(units, found.first, clause.value, partial(is_, unit))
         if about is unit:
@@ -190,6 +190,13 @@ def _subject(
         return None
     opens = not any(unit.kind is not Kind.MARK for unit in units[:here])
     return topics.before(sentence) if opens else topics.of(sentence)
+
+
+def _is_listed_with(clause: Clause, at: int, found: Governor) -> bool:
+    """Whether a name only stands in one list with the value: "in the Gothic and Baroque styles"."""
+    between = clause.units[at + 1 : clause.value]
+    listed = all(unit.kind is Kind.NAME or unit.text in ("and", ",") for unit in between)
+    return found.first >= clause.value and listed and any(unit.text == "and" for unit in between)
 
 
 def is_where(units: Sequence[Unit], at: int) -> bool:

@@ -58,6 +58,9 @@ _INDEFINITE = re.compile(
     rf"(?<!\w)(?i:{_COUNT})(?:\s+(?!(?:in|on|at|of|to|by|for|near|from|with|and|or|that|which|who|where)\b)"
     r"[a-z][\w-]*){0,2}\s+$"
 )
+_IS_A = re.compile(
+    r"\b(?:is|was)\s+an?\s+(?:(?!(?:in|on|at|of|to|by|for|near|from|with)\b)[a-z][\w-]*\s+){0,2}$"
+)
 _COLON = re.compile(r"(?: [a-z]+){0,2}:\s")
 _KEY = re.compile(r"[^\n:]{1,30}:\s|\s*\n")
 _SHORTEST_WRAPPED: Final = 50
@@ -291,9 +294,15 @@ def crosses_lines(text: str, name: Span) -> bool:
 
 
 def is_indefinite(text: str, span: Span) -> bool:
-    """Tell a description after "a" or a number: "a Jesuit church", "five former Zeppelin" of "hangars"."""
+    """Tell a description after "a" or a number: "a Jesuit church", "five former Zeppelin" of "hangars".
+
+    What "is a" leads to is one with capitals, too: "is an auxiliary Interstate Highway".
+    """
+    before = max(0, span.start - _REACH)
+    if _IS_A.search(text, before, span.start) is not None:
+        return True
     small = text[span.start : span.end].split()[-1].islower() or _NOUN_FOLLOWS.match(text, span.end)
-    return bool(small) and _INDEFINITE.search(text, max(0, span.start - _REACH), span.start) is not None
+    return bool(small) and _INDEFINITE.search(text, before, span.start) is not None
 
 
 def is_adjective(text: str, spans: Sequence[Span]) -> bool:
