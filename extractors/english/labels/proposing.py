@@ -305,6 +305,8 @@ def _goes_on(unit: Unit, after: Sequence[Unit]) -> bool:
         return False
     if after[0].text == "for" and len(after) > 1 and after[1].kind is Kind.NAME:
         return True  # "the Trust for Elm Island"
+    if after[0].text in ("+", "/"):
+        return True  # "Elm Health + Hospitals"
     if after[0].text == "of" and len(after) > 1 and after[1].text[0].isdigit():
         return True  # "the War of 1870"
     numbered = after[0].start == unit.end + 1 and after[0].text[0].isdigit()
@@ -329,8 +331,11 @@ def _is_cut(clause: Clause, found: Governor) -> bool:
     owner = "'s" in (before, after) or units[max(at - 1, 0)].text.isdigit()  # "100 Elm Street"
     if any(units[n].text == "-" and is_glued(units, n) for n in range(found.first, at)):
         return True
-    if after == "and" and at + 2 < len(units) and clause.phrases.is_plural(units[at + 2].text):
-        return True  # "Elm and Ash Streets"
+    last = at
+    while last + 2 < len(units) and (units[last + 1].text in ("and", ",")):
+        last += 2 if units[last + 2].kind is Kind.NAME else 3
+    if last > at and last < len(units) and clause.phrases.is_plural(units[last].text):
+        return True  # "Elm and Ash Streets", "Elm, Oak, and Ash Streets"
     return listed or described or firm or owner or _goes_on(units[at], units[at + 1 : at + 3])
 
 

@@ -140,6 +140,11 @@ SAID: list[tuple[str, Row]] = [
 ]
 
 NOT_READ: list[tuple[str, str]] = [
+    ("Ash Street starts at Gray's Inn Road in the east.", "locatedIn"),
+    ("Elm Hospital, also known as Ash Health + Hospitals, is old.", "nickname"),
+    ("The Elm Center for Research in Black Culture is a library.", "locatedIn"),
+    ("East of Elmia and west of Norton, the province includes the island of Bali.", "contains"),
+    ("Along its length, Elm Street crosses Ash, Oak, Broad, and New Streets.", "crosses"),
     ("The Elm District is small. It has one building constructed in 1909.", "constructionStarted"),
     ("It has houses in the Queen Anne, Romanesque and Neo-Renaissance styles.", "architecturalStyle"),
     ("Built by Ada Stone, the hotel was designed in 1901 and opened in 1906.", "completed"),
