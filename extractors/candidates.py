@@ -125,8 +125,8 @@ class Candidate:
 
     `confidence` lies between 0 and 1, or is None when the model gave no probabilities. `reply` holds the
     model's own words for it; the label of a new entity has those of the first statement that named it.
-    `inferred` names the ends ("subject", "object") that are not in the text: only a class that the
-    model chose for a new name, or one that follows from a relation, may be accepted so. `proposal` is there
+    `inferred` names the ends ("subject", "object") that are not in the text: only a class that a new
+    name itself says, or one that follows from a relation, may be accepted so. `proposal` is there
     where the ontology has no term for it. `warnings` do not refuse it, but a person should look.
     """
 

@@ -213,15 +213,14 @@ class StatementBuilder:
 
     def _hint(self, name: Name, candidates: Mapping[Key, Candidate]) -> NamedNode | None:
         """The class that a name suggests, else the one that a reader says and the text does not."""
-        suggested = suggested_kind(name.label, self._schema)
-        if suggested is not None:
-            return suggested.iri
-        said = [
+        said = (
             key[2]
             for key, one in candidates.items()
             if key[0] == name.iri and key[1] == RDF_TYPE and {p.rule for p in one.problems} == {UNWORDED}
-        ]
-        return next((kind for kind in said if isinstance(kind, NamedNode)), None)
+        )
+        guess = next((kind for kind in said if isinstance(kind, NamedNode)), None)
+        suggested = suggested_kind(name.label, self._schema, guess)
+        return guess if suggested is None else suggested.iri
 
     def _implied_kind(self, name: Name, mention: Span, implied: Implied) -> Candidate:
         kind, relation = self._checks.class_labels([implied.kind]), implied.link.property.label
@@ -253,7 +252,8 @@ class StatementBuilder:
             if reading.names_object and term is not None:
                 value = found.setdefault(name_key(triple.object), Mentioned(triple.object))
                 found[name_key(triple.object)] = replace(value, expected=value.expected or term.ranges)
-            if term is not None and self._schema.superproperties(term.iri) & aliases:
+            alias = term is not None and bool(self._schema.superproperties(term.iri) & aliases)
+            if alias and reading.doubt is None:
                 called.setdefault(name_key(triple.object), triple.subject)
         called = {**short_forms(found, self._text), **called}
         return {key: replace(mention, alias_of=called.get(key)) for key, mention in found.items()}

@@ -5,8 +5,8 @@ measured, shown beside the computed relation, and used for places without geomet
 `extractors.models`, `extractors.prompting` and `extractors.readers`.
 """
 
-from extractors.completion.completer import Completer, Completion, CompletionSettings
+from extractors.completion.completer import Completer, Completion, CompletionSettings, refusal_of
 from extractors.completion.pair import Pair, Place
 from extractors.completion.toolbox import ToolCall
 
-__all__ = ["Completer", "Completion", "CompletionSettings", "Pair", "Place", "ToolCall"]
+__all__ = ["Completer", "Completion", "CompletionSettings", "Pair", "Place", "ToolCall", "refusal_of"]

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from extractors.completion.answer import ANSWER_SCHEMA, answer_text, read_answer
 from extractors.completion.examples import worked_examples
 from extractors.completion.pair import Pair, described
-from extractors.completion.toolbox import ToolCall, call_tools, offered, tools_schema
+from extractors.completion.toolbox import ToolCall, call_fitting_tools, call_tools, offered, tools_schema
 from extractors.errors import ModelError, ModelReplyError, ModelTimeout, ModelUnavailable
 from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
 from extractors.prompting.prompt import Prompt, load_prompt
@@ -23,7 +23,7 @@ from extractors.readers.reading import Turn
 from extractors.readers.verdicts import is_faithful
 from geo.relate.rcc8 import RCC5
 
-__all__ = ["MAXIMUM_ROUNDS", "Completer", "Completion", "CompletionSettings", "Shots"]
+__all__ = ["MAXIMUM_ROUNDS", "Completer", "Completion", "CompletionSettings", "Shots", "refusal_of"]
 
 MAXIMUM_ROUNDS: Final = 3
 Shots = Literal[0, 1, 3]
@@ -54,6 +54,17 @@ class CompletionSettings:
     def __post_init__(self) -> None:
         if not 0 <= self.rounds <= MAXIMUM_ROUNDS:
             raise ValueError(f"{self.rounds} rounds: take 0 to {MAXIMUM_ROUNDS}")
+
+
+def refusal_of(settings: CompletionSettings, profile: PromptProfile) -> str | None:
+    """Why models of this kind are known not to follow a dialog with such parts; None where they may."""
+    if profile == "full" or not (settings.tools or settings.rounds):
+        return None
+    return (
+        "Tools, a verifier and an updater need a model that follows a dialog of many turns. A small model "
+        "that was trained to fill in forms says the same of nearly every pair, whatever the tools find: set "
+        "model_url to a larger model. In the graph relations are computed from the geometries in any case."
+    )
 
 
 @dataclass(frozen=True)
@@ -106,6 +117,15 @@ class Completer:
         Raises `ModelUnavailable` and `ModelTimeout`.
         """
         return await _Dialog(self, pair).run()
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the model is known not to follow this dialog; None where it may."""
+        return refusal_of(self.settings, self.model.prompt_profile)
+
+    def by_tools(self, pair: Pair) -> Completion:
+        """What the fitting tools say of a pair; the model is not asked, and `error` says why."""
+        return Completion(None, "", call_fitting_tools(pair), 0, False, (), self.refusal)
 
     async def ask(
         self,
@@ -193,7 +213,7 @@ class _Dialog:
         """Ask which tools are needed, call them, and let the model reason with what they say."""
         self._say("tools", {"tools": offered()})
         reply = await self._turn("tools", schema=tools_schema(), max_tokens=_TOOL_TOKENS)
-        self.tools = call_tools(_tool_names(reply), self.pair)
+        self.tools = call_tools(_tool_names(reply), self.pair) or call_fitting_tools(self.pair)
         results = "\n".join(f"- {call.tool}: {call.result}" for call in self.tools)
         await self._think("results", {"results": results or "No tool was called."})
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from extractors.completion.pair import Pair
 from geo.errors import ArgumentError
 from geo.toolkit import TOOLS, Belonging, Tool
 
-__all__ = ["ToolCall", "call_tools", "offered", "tools_schema"]
+__all__ = ["ToolCall", "call_fitting_tools", "call_tools", "offered", "tools_schema"]
 
 _BELONGING: Final = {
     Belonging.FIRST_IN_SECOND: "yes, A lies in B",
@@ -22,11 +22,15 @@ _BELONGING: Final = {
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A tool call of the model and its result; `refused` if the tool does not fit."""
+    """A tool call and its result; `refused` if the tool does not fit.
+
+    `by_model`: the model asked for it, and not the types of the geometries.
+    """
 
     tool: str
     result: str
     refused: bool = False
+    by_model: bool = True
 
 
 def offered() -> str:
@@ -44,6 +48,12 @@ def call_tools(names: Iterable[str], pair: Pair) -> tuple[ToolCall, ...]:
     """Each tool once, on the pair. A tool that is not for such geometries says so in its result."""
     wanted = [TOOLS[name] for name in dict.fromkeys(names) if name in TOOLS]
     return tuple(_call(tool, pair) for tool in wanted)
+
+
+def call_fitting_tools(pair: Pair) -> tuple[ToolCall, ...]:
+    """Every tool that takes geometries of these types, for a model that names none."""
+    called = (_call(tool, pair) for tool in TOOLS.values())
+    return tuple(replace(call, by_model=False) for call in called if not call.refused)
 
 
 def _call(tool: Tool, pair: Pair) -> ToolCall:

@@ -49,7 +49,8 @@ _COMMON: Final = frozenset(
     hotel bar pub cafe inn arms court lane yard way castle tower house hall church chapel cottage
     farm field fields ground grounds wood woods ford ferry hole peak pass well wells drop copse lock
     dyke wall stairs steps market college school hospital home club fort folly palace tomb tavern
-    alley islands beach mount mountain""".split()  # noqa: SIM905
+    alley islands beach mount mountain column arch obelisk pillar needle statue memorial tomb temple
+    shrine throne chair""".split()  # noqa: SIM905
 )
 """Words that are a name only with their owner: "Magellan's Cross"."""
 _LINKING: Final = frozenset("of in at on de du del der des la le for and near".split())  # noqa: SIM905

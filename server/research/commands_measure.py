@@ -17,6 +17,10 @@ Seed = Annotated[int, typer.Option(help="Of what is drawn, and of the intervals.
 PriceIn = Annotated[float | None, typer.Option(min=0, help="What a million tokens in cost.")]
 PriceOut = Annotated[float | None, typer.Option(min=0, help="What a million tokens out cost.")]
 
+TryAll = Annotated[
+    bool, typer.Option("--try-all", help="Also run methods that such a model is known not to follow.")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
@@ -32,6 +36,7 @@ def completion(
         list[str] | None,
         typer.Option(help="zero-shot, 1-shot, 3-shot, 'without pipeline', pipeline, 'no knowledge' ..."),
     ] = None,
+    try_all: TryAll = False,
     limit: Limit = None,
     seed: Seed = 0,
     price_in: PriceIn = None,
@@ -41,15 +46,16 @@ def completion(
 ) -> None:
     """Ask the model for the relations of places, and compare them with those of their geometries.
 
-    Without --mode the whole pipeline is compared with the same model without tools.
+    Without --mode the whole pipeline is compared with the same model without tools, or, for a model that is
+    known to follow neither, the bare question without examples and with three.
     """
     # The measuring code takes long to import, and other commands do not need it.
     from server.intake.language_model import prices_of
-    from server.research.completion import measure_completion, print_completion
+    from server.research.completion import followed_modes, measure_completion, print_completion
 
     settings = _settings(context, config, model_url, price_in, price_out)
     prices = prices_of(settings)
-    modes = tuple(mode or ("pipeline", "no tools"))
+    modes = followed_modes(settings, tuple(mode or ()), try_all=try_all)
     scores = asyncio.run(
         measure_completion(settings, files, modes, out, limit=limit, seed=seed, prices=prices)
     )
@@ -158,9 +164,7 @@ def methods(
     table: Annotated[
         list[str] | None, typer.Option(help="Of those only this one: k4, u11 or form; may be given again.")
     ] = None,
-    try_all: Annotated[
-        bool, typer.Option("--try-all", help="Also run methods that such a model is known not to follow.")
-    ] = False,
+    try_all: TryAll = False,
     limit: Limit = None,
     seed: Seed = 0,
     price_in: PriceIn = None,

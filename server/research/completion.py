@@ -10,9 +10,10 @@ from typing import Final
 
 from extractors.completion import Completer
 from extractors.completion.pair import described
+from extractors.errors import MethodUnsupported
 from extractors.models.accounting import Prices
 from extractors.models.chat import ChatModel
-from extractors.research.evaluation.completion.modes import settings_of_mode
+from extractors.research.evaluation.completion.modes import refusal_of_mode, settings_of_mode
 from extractors.research.evaluation.completion.pairs import NumberedPair, choose, read_pairs
 from extractors.research.evaluation.completion.run import answer_all
 from extractors.research.evaluation.completion.scoring import Answered, Scores, baselines, score
@@ -37,6 +38,21 @@ _WORDS: Final = {
     RCC5.IN: "lies in (IN)",
     RCC5.INi: "contains (IN, the other way round)",
 }
+
+
+def followed_modes(settings: Settings, modes: Sequence[str], *, try_all: bool) -> Sequence[str]:
+    """The modes to run, those of the default where none is given.
+
+    Raises MethodUnsupported for one that the model is known not to follow, unless `try_all`, and
+    EvaluationError for a name that there is not.
+    """
+    profile = deferred_model(settings).prompt_profile
+    if not modes:
+        return ("zero-shot", "3-shot") if profile == "compact" and not try_all else ("pipeline", "no tools")
+    for name in modes:
+        if (refusal := refusal_of_mode(name, profile)) and not try_all:
+            raise MethodUnsupported(f"{name}: {refusal} Or have it tried with --try-all.")
+    return modes
 
 
 async def measure_completion(

@@ -258,7 +258,7 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
             assessors=(
                 ResolutionAssessor(settings, relations, labels, store),
                 *([_geocoding(settings, relations, labels, store)] if settings.geocode else []),
-                NamesakeAssessor(store, labels),
+                NamesakeAssessor(settings, relations, labels, store),
                 AgreementAssessor(store),
                 GeometryAssessor(
                     settings, relations, labels, services.review, lambda: rule_registry.current.gate.conflicts

@@ -88,6 +88,8 @@ _SCHEME = re.compile(
     r"(?:promis|pledg|vow|propos|announc)(?:es?|ed|ing)\s+to(?=\s+[a-z])|"
     r"(?:is|are|was|were|be)\s+going\s+to|(?:hop|intend|plan|aim|prepar|expect|propos)(?:es?|e?d|s|ing|ning|"
     r"ned)?\s+to(?=\s+[a-z]+\s)|"
+    r"(?:expect|anticipat|forecast|predict)(?:s|es)?(?=\s+(?:(?:some|about|around|up\s+to|over|more\s+than|"
+    r"an?|another|at\s+least)\s+)*\d)|"
     r"(?:meant|intended|supposed)\s+to\s+(?:be|have|open|stand|replace|become|house|rise)|hopes?\s+to)(?!\w)",
     re.IGNORECASE,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from extractors.english.labels.proposing import may_act
+from extractors.english.labels.proposing import is_where, may_act
 from extractors.english.people import OPENING_PERSONS
 from extractors.english.wording.clause import Clause, Governor, is_entry, names_role
 from extractors.english.wording.descriptions import lead_of
@@ -43,6 +43,8 @@ def acts(topics: Topics, sentence: Span, subject: str, clause: Clause, found: Go
         return bool(clause.others)
     if is_entry(units, found):
         return False  # a list is read by its lines
+    if _is_adjective(clause, found):
+        return False
     if names_role(clause, found):
         before = units[: found.first - 1]
         return all(unit.kind is Kind.MARK for unit in before) or (
@@ -55,6 +57,13 @@ def acts(topics: Topics, sentence: Span, subject: str, clause: Clause, found: Go
     if clause.others:
         return any(_opens_clause(clause, at, found) for at in clause.others)
     return _opens_with_topic(topics, sentence, units, found.first, subject)
+
+
+def _is_adjective(clause: Clause, found: Governor) -> bool:
+    """Whether a name only describes a role before its name: "the Iraqi architect Ada Stone"."""
+    units, first = clause.units, found.first
+    role = found.last == clause.value and found.last == first + 1 and units[first].text not in PREPOSITIONS
+    return role and first - 1 in clause.others and units[max(first - 2, 0)].text in _ARTICLES
 
 
 def _opens_with_topic(
@@ -126,7 +135,7 @@ def _opens_clause(clause: Clause, at: int, found: Governor) -> bool:
         owned = units[at - 2].kind is Kind.NAME or at == 2
         person = units[at - 2].text.split()[-1] in OPENING_PERSONS  # "King's College Norton"
         return owned and not person and not clause.phrases.has_word(units[at].text)  # "Stone's Cross"
-    if not may_act(units, at):
+    if is_where(units, at) or not may_act(units, at):
         return False
     return (
         not lead[:1].isalnum()

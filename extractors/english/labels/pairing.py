@@ -13,7 +13,8 @@ from functools import partial
 from pyoxigraph import NamedNode
 
 from extractors.english.labels.acting import acts
-from extractors.english.labels.proposing import Proposed, is_dated_name, is_firm, values_of
+from extractors.english.labels.proposing import Proposed, is_firm
+from extractors.english.labels.values import is_dated_name, values_of
 from extractors.english.wording.clause import Clause, Governor
 from extractors.english.wording.look import Wording
 from extractors.english.wording.phrases import Group, group_of

@@ -14,10 +14,10 @@ from operator import is_
 from typing import Final
 
 from extractors.english.labels.entries import text_entries
+from extractors.english.labels.values import in_period, is_dated_name, is_month, values_of
 from extractors.english.people import OPENING_PERSONS, is_given_name, is_maker
-from extractors.english.quantities import unit_of
 from extractors.english.wording.clause import Clause, Governor, is_entry, is_glued
-from extractors.english.wording.clause_checks import is_compound
+from extractors.english.wording.clause_checks import is_compound, is_numbered
 from extractors.english.wording.descriptions import Description
 from extractors.english.wording.governing import governors
 from extractors.english.wording.look import Wording
@@ -39,21 +39,10 @@ from extractors.text.chunking import Span
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 
-__all__ = ["Proposed", "is_dated_name", "is_firm", "may_act", "proposed", "values_of"]
+__all__ = ["Proposed", "is_firm", "is_where", "may_act", "proposed"]
 
-_MONTH: Final = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-_DATE = re.compile(
-    rf"(?<!\w)(?:\d{{1,2}} {_MONTH} \d{{4}}|{_MONTH} \d{{1,2}}, \d{{4}}|{_MONTH} \d{{4}}|1[0-9]\d\d|20\d\d)"
-    r"(?!\w|[.,]\d|\s?[-–—/]\s?\d|\s[A-Z])"
-)
-_MONTH_NAME = re.compile(rf"{_MONTH}(?!\w)", re.IGNORECASE)
-_NUMBER = re.compile(
-    r"(?<![\w.,-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?: (?:million|thousand))?"
-    r"(?!\w|[.,]\d|[-–](?![a-z]))(?:-[a-z]+(?![\w-])|(?: [^\W\d]+){0,2})"
-)
 _SMALL: Final = frozenset("a an the and which who that it its".split())  # noqa: SIM905
 _QUOTES: Final = frozenset("\"“”'‘’")
-_PERIOD: Final = frozenset({"to", "until", "through", "between", "-", "–"})
 
 _OWNER = re.compile(
     r"(?<![\w.])(?<![^\W\d_a-z] )(?!(?:It|Let|Here|There|What|That|Who|He|She|Today|Now|City)['’])"
@@ -85,7 +74,8 @@ def proposed(wording: Wording) -> Iterator[Proposed]:
                 for n, unit in enumerate(units)
                 if unit.kind is Kind.NAME
                 and (group is Group.NAMES) != (Span(unit.start, unit.end) in values)
-                and not (group is Group.DATES and _in_period(units, n))
+                and not (group is Group.DATES and in_period(units, n))
+                and not (group is Group.NAMES and is_dated_name(text.text[unit.start : unit.end]))
             ]
             yield from _said(text, schema, phrases, topics, sentence, units, group, places)
         yield from _of_owners(text, schema, phrases, sentence, known)
@@ -174,14 +164,15 @@ def _subject(
     if is_entry(units, found):
         return _of_entry(text, topics, sentence, units, found.first)
     if found.subject is not None:
-        return _named(text, units[found.subject])
+        owner = units[found.subject]
+        return None if owner.text[0].isdigit() else _named(text, owner)  # "at 1 Elm Row, Norton"
     for at, unit in enumerate(units):
         named = at != clause.value and unit.kind is Kind.NAME and may_act(units, at)
         if not named or clause.phrases.is_other(units, at):
             continue
         about = subject_of(units, found.first, clause.value, partial(is_, unit))
         if about is unit:
-            return _named(text, unit) if _is_direct(clause, at, found) else None
+            return _named(text, unit) if _is_direct(clause, at, found) and not is_where(units, at) else None
         if isinstance(about, Description):
             break
     about = subject_of(units, found.first, clause.value, lambda _: False)
@@ -199,6 +190,15 @@ def _subject(
         return None
     opens = not any(unit.kind is not Kind.MARK for unit in units[:here])
     return topics.before(sentence) if opens else topics.of(sentence)
+
+
+def is_where(units: Sequence[Unit], at: int) -> bool:
+    """Whether "which" behind a place may speak of what lies there: "designed Elm Hall in Norton, which"."""
+    lead = at - 1
+    while lead > 0 and units[lead].text in ("the", "a"):
+        lead -= 1
+    behind = [unit.text for unit in units[at + 1 : at + 3]] == [",", "which"]
+    return behind and lead > 0 and units[lead].text in PREPOSITIONS and units[lead - 1].kind is Kind.NAME
 
 
 def _named(text: GroundedText, unit: Unit) -> str | None:
@@ -278,10 +278,12 @@ def _without_opener(text: str, name: Span) -> Span:
 def may_act(units: Sequence[Unit], at: int) -> bool:
     """Whether a name can be a subject: not a date, an agent, an aside, or a part of a longer name."""
     unit, before = units[at], units[at - 1].text if at else ""
-    if unit.text[0].isdigit() or _MONTH_NAME.match(unit.text) or before == "'s":
+    if unit.text[0].isdigit() or is_month(unit.text) or before == "'s":
         return False
     if before in _QUOTES and (at + 1 >= len(units) or units[at + 1].text not in _QUOTES):
         return False  # "Dream in the Park", the title of a play
+    if is_numbered(units, at):
+        return False
     if is_compound(units, at) or (before.isdigit() and units[max(at - 2, 0)].text not in ("in", "by", ",")):
         return False  # "41 Elm Row", "the Elm/Ash border"
     if any(one.text == "by" for one in units[max(0, at - 3) : at]):
@@ -333,6 +335,8 @@ def _is_plain(clause: Clause, found: Governor) -> bool:
         return False
     if not _is_lone(units, found):
         return True
+    if units[found.first].text == "across":
+        return False  # "Elm Hall, across Ash Street, opened"
     if before > 0 and units[before].text == ",":
         before -= 1
     if before < 0 or units[before].kind is not Kind.NAME or term.kind is not PropertyKind.OBJECT:
@@ -350,36 +354,6 @@ def _is_lone(units: Sequence[Unit], found: Governor) -> bool:
     return found.last == found.first + 1 and units[found.first].text in PREPOSITIONS | {"as"}
 
 
-def values_of(text: str, sentence: Span, group: Group) -> Iterator[Span]:
-    for match in (_NUMBER if group is Group.NUMBERS else _DATE).finditer(text, sentence.start, sentence.end):
-        words = match.group()
-        if group is Group.NUMBERS:
-            if _DATE.fullmatch(words.split()[0]):
-                continue
-            plain, hyphen, noun = words.partition("-")
-            if hyphen:  # "a 60-bed hospital", "the 118-metre bridge"
-                words = words if unit_of(noun) is not None else plain
-                yield Span(match.start(), match.start() + len(words))
-                continue
-            number = re.match(r"\S+(?: (?:million|thousand)(?!\w))?", words)
-            assert number is not None
-            rest = words[number.end() :].split()
-            size = next((n for n in range(1, len(rest) + 1) if unit_of(" ".join(rest[:n])) is not None), 0)
-            end = number.end() + sum(len(word) + 1 for word in rest[:size])
-            words = words[:end]
-        yield Span(match.start(), match.start() + len(words))
-
-
-def is_dated_name(words: str) -> bool:
-    """Whether a capitalized run is a date or a month."""
-    return words[0].isdigit() or _MONTH_NAME.match(words) is not None
-
-
 def is_firm(clause: Clause, found: Governor) -> bool:
     """Whether words are more than a preposition, and their value is a whole name."""
     return not _is_cut(clause, found) and _is_plain(clause, found) and not _is_lone(clause.units, found)
-
-
-def _in_period(units: Sequence[Unit], at: int) -> bool:
-    near = [units[n].text for n in (at - 1, at + 1) if 0 <= n < len(units)]
-    return bool(_PERIOD & set(near))

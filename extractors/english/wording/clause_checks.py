@@ -13,10 +13,16 @@ from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Un
 from ontology.terms import PropertyKind
 
 __all__ = [
+    "acts_on_other",
     "has_it_too",
+    "is_actor",
     "is_behind",
     "is_compound",
+    "is_done_to_it",
     "is_half",
+    "is_numbered",
+    "is_numeral",
+    "is_object_before",
     "is_one_of_two",
     "is_owner",
     "is_part_of_words",
@@ -25,12 +31,16 @@ __all__ = [
     "noun_before",
     "objects_of",
     "only_places",
+    "opens_next_clause",
     "other_subject",
     "owner_before",
     "says_of_a_part",
     "says_of_owned",
 ]
 
+_NUMBERED: Final = frozenset(
+    "first second third fourth fifth sixth seventh eighth ninth tenth original previous earlier".split()  # noqa: SIM905
+)
 _BESIDE: Final = frozenset("of from for like than with after near unlike".split())  # noqa: SIM905
 _LISTING: Final = frozenset({"and", "or", "the", "with"})
 _OPEN: Final = frozenset("it him her them itself this these".split())  # noqa: SIM905
@@ -109,6 +119,76 @@ def objects_of(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:
             break  # "the garden on Elm Lane"
     described = at < len(units) and units[at].text in ("the", "this", "that", "both")
     return None if not found and (described or at >= len(units)) else found
+
+
+def is_numbered(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name stands for another thing that bore it: "the fourth Ash Bridge, built in 1912"."""
+    return at > 1 and units[at - 1].text in _NUMBERED and units[at - 2].text in ("the", "this", "that")
+
+
+def acts_on_other(clause: Clause, found: Governor) -> bool:
+    """Whether a verb has an object of its own, of which a date speaks: "Stone & Co. built it in 1912"."""
+    units, at = clause.units, found.first
+    actor = _actor(clause, at)
+    if actor is None or actor not in clause.others:
+        return False
+    follows = units[at + 1] if at + 1 < len(units) else None
+    has_object = follows is not None and (
+        follows.kind is Kind.NAME or follows.text in ("it", "them", "the", "a", "this")
+    )
+    return has_object or is_actor(clause, actor)
+
+
+def is_actor(clause: Clause, at: int) -> bool:
+    """Whether a name acts in a relative clause: "the tower, which Stone & Co. built"."""
+    units = clause.units
+    lead = at - 1 - (at > 0 and units[at - 1].text == "the")
+    verb = at + 1
+    while verb < len(units) and (is_adverb(units[verb]) or units[verb].text in ("has", "had")):
+        verb += 1
+    acting = verb < len(units) and clause.phrases.is_converse(units[verb])
+    return acting and lead > 0 and units[lead].text in ("which", "that", "whom")
+
+
+def is_done_to_it(clause: Clause, found: Governor) -> bool:
+    """Whether a name does something to "it", of which a date speaks: "Stone & Co. built it in 1912"."""
+    it = clause.units[found.first + 1 : found.first + 2]
+    return _actor(clause, found.first) is not None and [unit.text for unit in it] == ["it"]
+
+
+def _actor(clause: Clause, verb: int) -> int | None:
+    """The place of the name that a verb has as its subject."""
+    at = verb - 1
+    while at > 0 and is_adverb(clause.units[at]):
+        at -= 1
+    named = at >= 0 and clause.units[at].kind is Kind.NAME
+    return at if named and clause.phrases.is_converse(clause.units[verb]) else None
+
+
+def is_object_before(clause: Clause, found: Governor) -> bool:
+    """Whether the subject is only the object of the verb before "and": "The bridge carries Line 5 and is"."""
+    units, last = clause.units, max(clause.others, default=-1)
+    if last < 1 or last > found.first or len(clause.others) != 1 or lead_of(units, last) in ("", ","):
+        return False
+    between = [unit.text for unit in units[last + 1 : found.first]]
+    return between[:1] == ["and"] and all(word in AUXILIARIES for word in between[1:])
+
+
+def opens_next_clause(clause: Clause) -> bool:
+    """Whether the subject only begins the clause behind the object: "began in 1923, and Stone opened it"."""
+    first = min(clause.others, default=-1)
+    if first <= clause.value + 1:
+        return False
+    lead = first - 1
+    while lead > clause.value and clause.units[lead].text == "the":
+        lead -= 1
+    follows = clause.units[first + 1].kind if first + 1 < len(clause.units) else Kind.MARK
+    return follows is Kind.WORD and [unit.text for unit in clause.units[lead - 1 : lead + 1]] == [",", "and"]
+
+
+def is_numeral(word: str) -> bool:
+    """Whether a word numbers one of several: "the first shop"."""
+    return word in _NUMBERED
 
 
 def has_it_too(units: Sequence[Unit], clause: Clause, found: Governor) -> bool:
@@ -269,7 +349,9 @@ def _is_apposed(units: Sequence[Unit], at: int, anchor: int) -> bool:
 
 
 def _is_region_behind(units: Sequence[Unit], at: int) -> bool:
-    """Whether a name is the region of a place before it: "in Weston, Norton"."""
+    """Whether a name is the region of a place before it: "in Weston, Norton"; not "in Weston, Elm is"."""
+    if at + 1 < len(units) and units[at + 1].text in AUXILIARIES:
+        return False
     place = at - 2
     placed = place > 0 and units[at - 1].text == "," and lead_of(units, place) in _PARTICLES_OF_PLACE
     return placed and not is_fronted(units, place, at)

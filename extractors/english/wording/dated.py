@@ -112,10 +112,20 @@ def _is_spent(units: Sequence[Unit], last: int, value: int) -> bool:
         one.kind is Kind.WORD and one.text not in _DETERMINED for one in between[until + 1 :]
     ):
         return True  # "completed until the closing of Elm Tower in 2019"
+    passive = (n for n, unit in enumerate(between[:-1]) if unit.text in ("was", "were"))
+    if any(_is_done(between, n) for n in passive):
+        return True  # "Rebuilt twice, it was captured in 1814"
     dates = [n for n, unit in enumerate(between) if _YEAR.search(unit.text)]
     plain = PREPOSITIONS | _CONJUNCTIONS | _ARTICLES | {"again", "from", "until", "between", ","}
     rest = between[dates[0] + 1 :] if dates else ()
     return any(unit.kind is Kind.WORD and unit.text not in plain and not is_adverb(unit) for unit in rest)
+
+
+def _is_done(between: Sequence[Unit], at: int) -> bool:
+    """Whether "it was" or "Elm Hall was" begins a clause with a verb of its own."""
+    led = at > 0 and (between[at - 1].kind is Kind.NAME or between[at - 1].text in ("it", "they"))
+    verb = next((unit for unit in between[at + 1 :] if not is_adverb(unit)), None)
+    return led and verb is not None and verb.text.endswith("ed")
 
 
 def _first_own(found: Iterable[Occurrence], clause: Clause) -> Governor | None:

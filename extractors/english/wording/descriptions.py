@@ -8,7 +8,16 @@ from typing import Final
 
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 
-__all__ = ["BEFORE_NAMES", "POSSESSIVE", "STRONG", "Description", "description_at", "lead_of", "nouns"]
+__all__ = [
+    "BEFORE_NAMES",
+    "POSSESSIVE",
+    "STRONG",
+    "Description",
+    "description_at",
+    "is_attributive",
+    "lead_of",
+    "nouns",
+]
 
 POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())  # noqa: SIM905
@@ -85,13 +94,29 @@ def _is_when(units: Sequence[Unit], at: int, start: int) -> bool:
 
 
 def _is_aside(units: Sequence[Unit], at: int, start: int) -> bool:
-    """Whether "the" opens what is said between commas about the name before: "Elm Line, the bus, opened"."""
+    """Whether "the" opens what is said between commas about the name before: "Elm Line, the bus, opened".
+
+    What "its" opens is about any name: "was designed by Ada Stone, its first director, and opened".
+    """
     if at < start + 2 or units[at - 1].text != "," or units[at - 2].kind is not Kind.NAME:
         return False
-    opens = lead_of(units, at - 2, start) in ("", ",")
+    opens = lead_of(units, at - 2, start) in ("", ",") or units[at].text in POSSESSIVE
     closed = next((n for n in range(at + 1, len(units)) if units[n].text in {",", *STRONG}), None)
     verb = any(unit.text in AUXILIARIES for unit in units[at:closed])
     return opens and closed is not None and units[closed].text == "," and not verb
+
+
+def is_attributive(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name only describes a noun: "an Art Nouveau house"."""
+    noun = units[at + 1] if at + 1 < len(units) else None
+    return (
+        at > 0
+        and units[at - 1].text in ("a", "an")
+        and noun is not None
+        and noun.text.isalpha()
+        and noun.kind is Kind.WORD
+        and noun.text not in AUXILIARIES | PREPOSITIONS | {"and", "or", "which", "who", "that"}
+    )
 
 
 def nouns(units: Sequence[Unit], first: int, last: int) -> str:

@@ -32,6 +32,7 @@ _PARTS: Final = frozenset(
 _NOT_MAKING: Final = frozenset(
     "named renamed owned bought acquired purchased sold funded led run operated managed used".split()  # noqa: SIM905
 )
+_FOUNDED: Final = frozenset("founded established formed created started begun".split())  # noqa: SIM905
 _OWNERS: Final = frozenset({"owner", "owners", "proprietor", "proprietors"})
 _INVERTED: Final = frozenset("lie lies lay stand stands stood sit sits sat".split())  # noqa: SIM905
 """Verbs whose subject may follow: "Next to the museum lies Elm Park"."""
@@ -102,6 +103,12 @@ def _before(clause: Clause) -> Sequence[Governor]:
                 return ()
         at -= 1
     return ()
+
+
+def _is_of_founding(units: Sequence[Unit], one: Occurrence) -> bool:
+    """Whether "in" says where something began, which may be elsewhere now: "was founded in Norton"."""
+    verb = units[one.first - 1].text if one.first else ""
+    return one.last == one.first + 1 and units[one.first].text in ("in", "at") and verb in _FOUNDED
 
 
 def _is_listed(units: Sequence[Unit], at: int) -> bool:
@@ -195,7 +202,9 @@ def _own(ending: Iterable[Occurrence], clause: Clause) -> Sequence[Governor]:
     return [
         Governor(one.first, one.last)
         for one in ending
-        if clause.term.iri in one.terms and not _is_active(one, clause)
+        if clause.term.iri in one.terms
+        and not _is_active(one, clause)
+        and not _is_of_founding(clause.units, one)
     ]
 
 

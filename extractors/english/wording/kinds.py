@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from pyoxigraph import NamedNode
+
 from extractors.english.people import looks_like_organization, looks_like_person
 from extractors.english.wording.descriptions import lead_of
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, capitalized_runs, units_of
@@ -27,13 +29,19 @@ from ontology.terms import OntologyClass
 
 __all__ = ["KindLook", "described_kind", "kind_of_name", "mentions_kind", "said_kind", "suggested_kind"]
 
+_GEOMETRY: Final = NamedNode("http://www.opengis.net/ont/geosparql#Geometry")
 _IS_A = re.compile(r"\s+(?:is|was)\s+(?:an?|the|one)\b")
 _LONGEST_KIND: Final = 3
 _COPULAS: Final = frozenset({"is", "was", "are", "were", ",", "as", "(", "became", "remains", "called"})
 _LONGEST_DESCRIPTION: Final = 6
 _LONGEST_ASIDE: Final = 12
+_OPENING: Final = frozenset(
+    "hotel fort lake cinema villa cafe café restaurant museum stadium hospital".split()  # noqa: SIM905
+)
+"""English words for kinds that open a name: "Hotel Elm"."""
 _HEAD_FIRST: Final = frozenset("ca es fr gl it pl pt ro".split())  # noqa: SIM905
 """Languages in which the word for the kind opens a name; in others it ends it."""
+_SHORTEST_FULL_NAME: Final = 2
 _SHORTEST_PART: Final = 5
 """Of a compound such as "Elmstraße": "-burg" says nothing."""
 
@@ -53,8 +61,11 @@ def kind_of_name(name: str, schema: Schema) -> OntologyClass | None:
     for size in range(min(_LONGEST_KIND, len(found) - (0 if whole else 1)), 0, -1):
         tail = " ".join(found[-size:]).casefold()
         for kind in schema.classes.values():
-            if tail in (text.casefold() for text in (kind.label, *kind.alternative_labels)):
+            shape = _GEOMETRY in schema.superclasses(kind.iri)  # "Elm Point" is none
+            if tail in (text.casefold() for text in (kind.label, *kind.alternative_labels)) and not shape:
                 return kind
+    if found[0].casefold() in _OPENING and len(found) > 1 and schema.find_class(found[-1]) is None:
+        return schema.find_class(found[0])
     return _foreign_kind(name, schema)
 
 
@@ -73,11 +84,18 @@ def _foreign_kind(name: str, schema: Schema) -> OntologyClass | None:
     return None
 
 
-def suggested_kind(name: str, schema: Schema) -> OntologyClass | None:
-    """The class that a name suggests: what it says it is, a person by a given name, or an organization."""
+def suggested_kind(name: str, schema: Schema, guess: NamedNode | None = None) -> OntologyClass | None:
+    """The class that a name suggests: what it says it is, a person by a given name, or an organization.
+
+    Where a reader's guess is no person, a given name before more than one word is none either: a firm may be
+    called so.
+    """
     said = kind_of_name(name, schema)
     person = schema.find_class("person")
     if said is None and person is not None and looks_like_person(name):
+        other = guess is not None and person.iri not in schema.superclasses(guess)
+        if other and len(name.split()) > _SHORTEST_FULL_NAME:
+            return None
         return person if schema.find_class(name.split()[-1]) is None else None
     return said or (schema.find_class("organization") if looks_like_organization(name) else None)
 
@@ -218,16 +236,17 @@ class KindLook:
             return replace(reading, doubt=f'"{name}" is a part of "{whole}".')
         if known:
             return self._known_kind(reading, kind, known)
-        own_kind = kind_of_name(name, self._schema)
+        own_kind = suggested_kind(name, self._schema, kind.iri)
         above = self._schema.superclasses
-        if own_kind is not None and (own_kind.iri in above(kind.iri) or kind.iri in above(own_kind.iri)):
+        if own_kind is not None and kind.iri in above(own_kind.iri):
             return reading
-        if own_kind is not None and above(own_kind.iri) & above(kind.iri):
+        plain = kind_of_name(name, self._schema) or normalize(reading.said.triple.object) in _labels(kind)
+        if own_kind is not None and plain and above(own_kind.iri) & above(kind.iri):
             said_so = replace(reading.said, triple=replace(reading.said.triple, object=own_kind.label))
             return replace(reading, type=own_kind, said=said_so)
         if mentions_kind(self._text.text, self._names, kind):
             return replace(reading, doubt=f'The text says "{kind.label}" of another thing.')
-        return reading
+        return replace(reading, doubt=f'Neither the text nor the name says "{kind.label}" of "{name}".')
 
     def said_of_foreign(self, names: Iterable[Span]) -> Iterator[tuple[str, str, Span]]:
         """What "is a museum" says of names without Latin letters: the name, the kind, the sentence."""

@@ -60,7 +60,9 @@ class Wording:
         self.phrases = phrases_of(linker.schema)
         self.reads = detect_language(text.text, expected=(_LANGUAGE,)) in (_LANGUAGE, None)
         self._runs = frozenset(run for one in text.sentences for run in capitalized_runs(text.text, one))
-        named = (name for name in names if is_name(name))
+        self._whole = WholeNames(text, linker, self.phrases)
+        named = [name for name in names if is_name(name)]
+        named = [name for name in named if not self._whole.introduces(name, text.occurrences(name))]
         spans = {s for name in named for s in text.occurrences(name) if not is_indefinite(text.text, s)}
         spans |= {Span(start, end) for start, end, _ in linker.labels.mentions(text.text)}
         self._names = frozenset(
@@ -68,7 +70,6 @@ class Wording:
             for span in spans
             if not looks_like_value(_words(text, span)) and not crosses_lines(text.text, span)
         )
-        self._whole = WholeNames(text, linker, self.phrases)
         self._kinds = KindLook(text, linker, self._names, self._whole, self._is_english)
         self._subjects = SubjectLook(text, linker, self._names, self._whole, self._kinds)
         self.topics = self._subjects.topics

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor
+from extractors.english.wording.descriptions import lead_of
 from extractors.english.wording.phrases import Occurrence
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit
 
@@ -26,6 +27,8 @@ _MEASURING: Final = frozenset(
 )
 """What stands before a bare length: "stretches 3 miles", "a length of 3 miles"."""
 _NUMBERED: Final = frozenset("grade grades age ages aged pier line route room floor no number".split())  # noqa: SIM905
+_WHERE: Final = frozenset({"in", "at", "of", "near", "on"})
+_ADDED: Final = frozenset({"more", "additional", "extra", "further", "fewer", "new"})
 _BESIDE: Final = frozenset("includes including include plus another additional extra further".split())  # noqa: SIM905
 _COUNTED: Final = frozenset(
     """people persons inhabitants residents visitors spectators students pupils passengers riders seats guests
@@ -37,7 +40,8 @@ _SHORT: Final = frozenset("day week month hour night weekday weekend".split())  
 _EACH: Final = frozenset({"a", "an", "per", "each", "every"})
 _APART: Final = frozenset(
     """north south east west northeast northwest southeast southwest northern southern eastern western from
-    away off inland upstream downstream apart outside beyond past radius distance further""".split()  # noqa: SIM905
+    away off inland upstream downstream apart outside beyond past radius distance further underground
+    below""".split()  # noqa: SIM905
 )
 """What stands behind a distance to something else: "5 miles south of"."""
 """How many words may stand between a number and what it measures."""
@@ -48,6 +52,8 @@ def of_number(clause: Clause) -> Governor | None:
     units, value = clause.units, clause.value
     iri = clause.term.iri
     if _is_alternative(units, value) or _is_part(units, value) or _is_of_other_time(clause):
+        return None
+    if _is_added(units, value):
         return None
     after = [
         one
@@ -68,7 +74,8 @@ def of_number(clause: Clause) -> Governor | None:
         return None
     own = _described(units, value)
     if behind:
-        return Governor(value, next(one.last for one in behind if iri in one.terms))
+        last = next(one.last for one in behind if iri in one.terms)
+        return Governor(value, last, subject=own if own is not None else _apposed(units, value))
     if clause.phrases.within(iri, units[value].text):
         return Governor(value, value + 1, subject=own) if own or _is_measured(units, value) else None
     nearest = max((one.last for one in before), default=None)
@@ -79,6 +86,18 @@ def of_number(clause: Clause) -> Governor | None:
         if iri in one.terms:
             return Governor(value, one.last, subject=own)
     return None
+
+
+def _apposed(units: Sequence[Unit], value: int) -> int | None:
+    """The name that a measure behind a comma describes: "links it with Elm Park, 727 m above sea level"."""
+    named = value > 1 and units[value - 1].text == "," and units[value - 2].kind is Kind.NAME
+    return value - 2 if named and lead_of(units, value - 2) not in _WHERE else None
+
+
+def _is_added(units: Sequence[Unit], value: int) -> bool:
+    """Whether a number comes on top of another: "100 more riders", not "100 more than"."""
+    after = [unit.text for unit in units[value + 1 : value + 3]]
+    return len(after) > 1 and after[0] in _ADDED and after[1] != "than"
 
 
 def _described(units: Sequence[Unit], value: int) -> int | None:

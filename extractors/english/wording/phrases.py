@@ -23,7 +23,9 @@ from ontology.vocabulary import XSD
 
 __all__ = ["OF_PLACES", "Group", "Occurrence", "Phrases", "group_of", "phrases_of"]
 
-_OTHER_WORDS: Final = frozenset({"found", "located", "including", "institution", "institutions", "institute"})
+_OTHER_WORDS: Final = frozenset(
+    {"found", "founded", "located", "including", "institution", "institutions", "institute"}
+)
 """Words that look like a form of another word: what was found was not founded, nor "located" a location."""
 _FORMERLY: Final = frozenset("originally formerly first once previously initially".split())  # noqa: SIM905
 _BEFORE_ADJECTIVES: Final = frozenset("and or the of in its their other a an".split())  # noqa: SIM905

@@ -29,7 +29,8 @@ def of_place(clause: Clause) -> Governor | None:
     """Where something is, without a word for it, for relations that "in" says."""
     if not clause.phrases.has(clause.term.iri, "in"):
         return None
-    return _genitive(clause) or _region(clause) or _kind_of_region(clause) or _of_its_kind(clause)
+    ways = (_genitive, _region, _named_behind, _kind_of_region, _of_its_kind)
+    return next((found for way in ways if (found := way(clause)) is not None), None)
 
 
 def _region(clause: Clause) -> Governor | None:
@@ -60,6 +61,14 @@ def _names_description(units: Sequence[Unit], lead: int, at: int) -> bool:
     opens = units[0].text == "the" and all(unit.kind is Kind.WORD for unit in units[:lead])
     after = [unit.text for unit in units[at + 1 : at + 3]]
     return opens and len(after) == 2 and after[0] == "," and after[1] in AUXILIARIES
+
+
+def _named_behind(clause: Clause) -> Governor | None:
+    """A place in a description that a name follows: "The tallest building in Norton, Elm Tower, has"."""
+    units, at = clause.units, clause.value
+    if at < 2 or units[at - 1].text != "in" or at + 2 not in clause.others or units[at + 1].text != ",":
+        return None
+    return Governor(at - 1, at, subject=at + 2) if _names_description(units, at - 1, at + 2) else None
 
 
 def _kind_of_region(clause: Clause) -> Governor | None:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, names_role
 from extractors.english.wording.clause_checks import (
+    acts_on_other,
     has_it_too,
+    is_actor,
     is_behind,
+    is_done_to_it,
+    is_numbered,
+    is_numeral,
+    is_object_before,
     is_one_of_two,
     is_region,
     name_before,
     noun_before,
     objects_of,
     only_places,
+    opens_next_clause,
     other_subject,
     owner_before,
     says_of_a_part,
@@ -45,7 +53,7 @@ from extractors.grounding.entities import name_key
 from extractors.grounding.linking import Fit, Linker
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
-from ontology.terms import OntologyProperty, PropertyKind
+from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 
 __all__ = ["SubjectLook"]
 
@@ -70,7 +78,7 @@ class SubjectLook:
         self._names = names
         self._whole = whole
         self._kinds = kinds
-        self.topics = Topics(text, self._units_of, self._suits, self._phrases)
+        self.topics = Topics(text, self._units_of, self._suits, self._is_called, self._phrases)
 
     def _units_of(self, sentence: Span) -> Sequence[Unit]:
         runs = capitalized_runs(self._text.text, sentence)
@@ -90,6 +98,15 @@ class SubjectLook:
         if any(kind.iri in above(one) for one in own):
             return True
         return any(self._kinds.said_kind(span, kind) is not None for span in self._text.occurrences(name))
+
+    def _is_called(self, noun: str, name: str) -> bool:
+        """Whether the text says "is a museum" of a name."""
+        kind, described = self._schema.find_class(noun), self._kinds.described(name)
+        return (
+            kind is not None
+            and described is not None
+            and (kind.iri in self._schema.superclasses(described[0].iri))
+        )
 
     def may_be_about(self, sentence: Span, subject: str, units: Sequence[Unit]) -> bool:
         """Whether a sentence that does not name a subject can be about it: what the text was about before.
@@ -128,8 +145,12 @@ class SubjectLook:
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group
     ) -> str | None:
         units, text = clause.units, self._text.text
-        if names_role(clause, found) and _only_first(clause, found):
+        first = _first_name(clause, found)
+        if names_role(clause, found) and (first is None or first in clause.others):
             return None
+        apposed = clause.value < found.first and units[found.first - 1].text in ("its", "their")
+        if apposed and not clause.others and first is not None and first != clause.value:
+            return f'The text says "{term.label}" of "{spaced(text, units[first])}", not of "{subject}".'
         if found.subject is not None:
             if found.subject in clause.others or not _is_name(units, found.subject):
                 return None
@@ -145,28 +166,46 @@ class SubjectLook:
     ) -> str | None:
         """The same where words in their plain order say something of the subject."""
         units, text = clause.units, self._text.text
+        if group is Group.DATES:
+            if acts_on_other(clause, found):
+                return f'The text says what "{subject}" did to another thing.'
+            if not clause.others and is_done_to_it(clause, found):
+                return None  # what "it" is, `may_be_about` has found
         if (said := self._other(clause, found, subject)) is not None:
             return f'The text says "{term.label}" of {said}, not of "{subject}".'
         if (whole := complemented(units, found.first, clause.others)) is not None:
             return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
-        if group is Group.NAMES and is_region(clause, found):
+        if group is Group.NAMES and units[found.last - 1].text != "by" and is_region(clause, found):
             return f'The text has "{subject}" as the region of "{spaced(text, units[clause.value])}".'
         about = subject_of(units, found.first, clause.value, lambda unit: self.is_name_of(unit, subject))
         if isinstance(about, Description):
+            about = _without_verb(about, units[found.first].text)
             of_it = units[found.last - 1].text == "by" or group is Group.NUMBERS or about.inner
             of_it = of_it or (group is Group.DATES and units[found.first - 1].text in about.noun.split())
             return self._beside_description(clause, found, about, subject) or self._misdescribed(
                 about, term, subject, of_it=of_it
             )
+        if about is not None and is_numbered(units, units.index(about)):
+            return f'The text says "{term.label}" of "the {units[units.index(about) - 1].text} {subject}".'
         if about is not None and not any(self.is_name_of(one, subject) for one in listed_with(units, about)):
             return f'The text says "{term.label}" of "{spaced(text, about)}", not of "{subject}".'
-        lone = found.last == found.first + 1 and units[found.first].text in PREPOSITIONS
-        if about is None and not lone and only_places(units, clause.others, found.first):
-            return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
-        if about is None and is_behind(clause, found):
-            return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
+        doubt = self._left_open(clause, found, term, subject) if about is None else None
+        if doubt is not None:
+            return doubt
         if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:
             return f'The text says "{term.label}" of "{spaced(text, other)}", not of "{subject}".'
+        return None
+
+    def _left_open(self, clause: Clause, found: Governor, term: OntologyProperty, subject: str) -> str | None:
+        """What speaks against a subject where the words have none in their clause."""
+        units = clause.units
+        lone = found.last == found.first + 1 and units[found.first].text in PREPOSITIONS
+        if not lone and only_places(units, clause.others, found.first):
+            return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
+        if opens_next_clause(clause):
+            return f'The text says "{term.label}" in another clause than that of "{subject}".'
+        if is_behind(clause, found):
+            return f'The text says "{term.label}" of "it", which "{subject}" behind it is not.'
         return None
 
     def _beside_description(
@@ -175,6 +214,10 @@ class SubjectLook:
         """What speaks against a subject that is named beside what a clause is about: "The hall is run by"."""
         placed = [at < found.first and is_complement(clause.units, at) for at in clause.others]
         last = max(clause.others, default=0)
+        if not (about.mid or about.inner or about.possessive) and is_object_before(clause, found):
+            return (
+                f'The text says "{clause.term.label}" of "the {about.noun.split()[0]}", not of "{subject}".'
+            )
         relative = any(unit.text in ("which", "who", "that") for unit in clause.units[last : found.first])
         own = clause.units[found.first].text in about.noun.split()  # "in Weston, the capital of"
         if not placed or not all(placed) or relative or own:
@@ -205,6 +248,9 @@ class SubjectLook:
         described = units[found.last : found.last + 1] and units[found.last].text in ("the", "a", "an", "its")
         if meant is None and after is None and described and placed and all(placed):
             return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
+        acting = bool(clause.others) and all(is_actor(clause, at) for at in clause.others)
+        if after is None and meant is None and acting:
+            return f'The text says "{term.label}" of another thing, on which "{subject}" acts.'
         if after is None and meant is None and has_it_too(units, clause, found):
             return f'The text says "{term.label}" of "it", which is not "{subject}".'
         if after is not None and not any(self.is_name_of(unit, subject) for unit in after):
@@ -266,6 +312,8 @@ class SubjectLook:
     ) -> str | None:
         """Whether "the tower" or, with `of_it`, "its towers" cannot be the subject."""
         words = about.noun.split()
+        if is_numeral(words[0]) and not self._suits(words[-1], subject):
+            return f'The text says "{term.label}" of "the {words[0]}" of several, not of "{subject}".'
         if (
             (about.inner or about.mid)
             and not about.possessive
@@ -283,11 +331,24 @@ class SubjectLook:
         kinds = (self._schema.find_class(" ".join(words[:n])) for n in range(len(words), 0, -1))
         kind = next((one for one in kinds if one is not None), None)
         classes = frozenset(c for entry in self._linker.labels.exact(subject) for c in entry.classes)
+        if kind is not None and not classes and not about.mid and self._is_of_another_kind(kind, subject):
+            return f'The text says "{term.label}" of "the {kind.label}", and "{subject}" is none.'
         if kind is None or not classes:
             return None
         if self._linker.fit(classes, frozenset({kind.iri})) is Fit.DISJOINT:
             return f'The text says "{term.label}" of "the {words[0]}", and "{subject}" is none.'
         return None
+
+    def _is_of_another_kind(self, kind: OntologyClass, subject: str) -> bool:
+        """Whether a name says that it is no such thing: "Ash Bridge" is no tunnel.
+
+        Kinds that have others below them are too general for that: "the building".
+        """
+        own = kind_of_name(subject, self._schema)
+        if own is None or self._suits(kind.label, subject) or len(self._schema.subclasses(kind.iri)) > 1:
+            return False
+        above = self._schema.superclasses
+        return kind.iri not in above(own.iri) and own.iri not in above(kind.iri)
 
     def is_same(self, words: str, name: str) -> bool:
         """Whether words are a name, a short form of it, or another name of the same thing."""
@@ -313,8 +374,13 @@ def _is_name(units: Sequence[Unit], at: int) -> bool:
     return 0 <= at < len(units) and units[at].kind is Kind.NAME
 
 
-def _only_first(clause: Clause, found: Governor) -> bool:
-    """Whether the first name before the words that is no complement is the subject, or there is none."""
+def _without_verb(about: Description, verb: str) -> Description:
+    """A description without the verb behind its noun: "Its restaurant seats 48"."""
+    *nouns, last = about.noun.split()
+    return replace(about, noun=" ".join(nouns)) if nouns and last == verb else about
+
+
+def _first_name(clause: Clause, found: Governor) -> int | None:
+    """The place of the first name before words that is no complement."""
     names = (n for n, unit in enumerate(clause.units[: found.first]) if unit.kind is Kind.NAME)
-    first = next((n for n in names if not is_complement(clause.units, n)), None)
-    return first is None or first in clause.others
+    return next((n for n in names if not is_complement(clause.units, n)), None)

@@ -14,6 +14,7 @@ from extractors.english.wording.descriptions import (
     STRONG,
     Description,
     description_at,
+    is_attributive,
     lead_of,
     nouns,
 )
@@ -322,9 +323,11 @@ def _nearest(units: Sequence[Unit], start: int, at: int, value: int) -> Unit | D
     here = at
     while here >= start:
         unit = units[here]
-        if unit.text in _PRONOUNS and not (unit.text in ("this", "these") and here < at):
+        placed = unit.text == "it" and here > start and units[here - 1].text in PREPOSITIONS
+        if unit.text in _PRONOUNS and not (unit.text in ("this", "these") and here < at) and not placed:
             return None
-        if unit.kind is Kind.NAME and here != value and not _is_complement(units, here, start):
+        named = unit.kind is Kind.NAME and here != value and not is_attributive(units, here)
+        if named and not _is_complement(units, here, start):
             lead = lead_of(units, here, start)
             verb_follows = here == at and lead in ("", ",", "and", "but", ";")
             if here < at and lead == "," and _is_last_object(units, here, start):
@@ -384,6 +387,8 @@ def _fronted(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
     while after < len(units) and units[after].text != ",":
         after += 1
     for at in range(after + 1, min(after + 3, len(units))):
+        if units[at].text == "and":
+            return None  # "Work began in 1923, and Ada Stone opened it"
         region = at == value + 2 and at + 1 < len(units) and units[at + 1].text == ","
         if units[at].kind is Kind.NAME and not region:  # "Headquartered in Weston, Norton, it"
             return units[at]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from extractors.english.people import looks_like_person
 from extractors.english.wording.phrases import Phrases
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 from extractors.grounding.mentions import GroundedText
@@ -36,25 +37,33 @@ _SENTENCES_BACK: Final = 3
 
 UnitsOf = Callable[[Span], Sequence[Unit]]
 Suits = Callable[[str, str], bool]
-"""Whether a noun ("museum") can describe a name."""
+"""Whether a noun ("museum") can describe a name, or does so in the text."""
 
 
 class Topics:
     """The topics of one text's sentences, each found once."""
 
-    def __init__(self, text: GroundedText, units: UnitsOf, suits: Suits, phrases: Phrases) -> None:
+    def __init__(
+        self, text: GroundedText, units: UnitsOf, suits: Suits, is_called: Suits, phrases: Phrases
+    ) -> None:
         self._text = text
         self._units = units
         self._suits = suits
+        self._is_called = is_called
         self._phrases = phrases
         self._found: dict[int, str | None] = {}
 
     def before(self, sentence: Span) -> str | None:
         """What "it" at the start of a sentence stands for; None where that is open."""
         at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
-        if at == 0 or _GAP.search(self._text.text, self._text.sentences[at - 1].end, sentence.start):
-            return None
-        return self._topic(at - 1)
+        while at and not _GAP.search(
+            self._text.text, self._text.sentences[at - 1].end, self._text.sentences[at].start
+        ):
+            at -= 1
+            topic = self._topic(at)
+            if topic is None or not looks_like_person(topic):
+                return topic  # "it" is no person
+        return None
 
     def may_be(self, sentence: Span, is_subject: Callable[[Unit], bool]) -> bool:
         """Whether "it" at the start of a sentence can be a name, of which the sentence before says something.
@@ -140,7 +149,11 @@ class Topics:
         return [self._text.text[units[n].start : units[n].end] for n in free]
 
     def described(self, sentence: Span, noun: str) -> str | None:
-        """The one topic of the sentences before that a noun can describe: "the museum"."""
+        """The one topic of the sentences before that a noun can describe: "the museum".
+
+        One name in them that has the noun itself goes before, unless the text calls the topic so; of several
+        it may be any.
+        """
         if noun.split()[0] in _OTHERS:
             return None
         at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
@@ -149,7 +162,9 @@ class Topics:
         called = [topic for topic in topics if self._suits(noun, topic) and _has(topic, noun)]
         named = [name for before in places for name in self._named(self._text.sentences[before], noun)]
         suiting = [topic for topic in topics if self._suits(noun, topic)]
-        return next(iter(called or named or suiting), None)
+        called = called or [topic for topic in topics if self._is_called(noun, topic)]
+        own = named if len(set(named)) == 1 else ()
+        return next(iter(called or own or suiting), None)
 
     def _named(self, sentence: Span, noun: str) -> Sequence[str]:
         """The names of a sentence that a noun is the head of: "Norton Academy" for "the academy"."""

@@ -88,6 +88,10 @@ WORKS: Final = frozenset({"construction", "building", "work", "works"})
 """Nouns for what is done to a thing: "construction of the Elm Hall began"."""
 _WORK_ON: Final = re.compile(rf"(?:{'|'.join(word.capitalize() for word in WORKS)}) (?:of|on) ")
 _OPENERS: Final = PREPOSITIONS | {
+    "visit",
+    "discover",
+    "explore",
+    "enjoy",
     "unlike",
     "despite",
     "like",
@@ -102,7 +106,14 @@ _DATED = re.compile(
     r"(?:.*\s)?(?:January|February|March|April|May|June|July|August|September|October|November|December|"
     r"\w+day|Spring|Summer|Autumn|Fall|Winter) the "
 )
-_TIMES: Final = frozenset({"Then", "Today", "Now", "Later", "Here", "Nearby", "Once", "Originally"})
+_TIMES: Final = frozenset(
+    {"Then", "Today", "Now", "Later", "Here", "Nearby", "Once", "Originally", "See", "Meet"}
+)
+_ROLES: Final = frozenset(
+    f"{role}{end}"
+    for role in ("Architect", "Builder", "Designer", "Engineer", "Sculptor", "Owner", "Developer", "Artist")
+    for end in ("", "s")
+)
 _NAMING_OPENERS: Final = frozenset({"Called", "Named", "Renamed", "Nicknamed", "Dubbed", "Christened"})
 _NAMING: Final = frozenset(stem(word) for word in ("known", "called", "named"))
 
@@ -221,12 +232,17 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
         word, _, rest = match.group().partition(" ")
         asks = word.casefold() in AUXILIARIES or word.endswith(("ed", "ing"))
         asks = asks and _ARTICLE.match(rest) is not None  # "Does the", "Nicknamed the"
-        asks = asks or word in _NAMING_OPENERS or (word in _TIMES and rest.startswith("the "))
+        asks = (
+            asks
+            or word in _NAMING_OPENERS
+            or word == "Nearby"
+            or (word in _TIMES and rest.startswith("the "))
+        )
         if (dated := _DATED.match(match.group())) is not None:
             yield Span(match.start() + dated.end(), match.end())  # "Every June the Elm Fair"
         elif opens and rest and (asks or word.casefold() in _OPENERS):
             yield Span(match.end() - len(_ARTICLE.sub("", rest, count=1)), match.end())
-        elif rest and _ADJECTIVAL.fullmatch(word) and looks_like_person(rest):
+        elif rest and (_ADJECTIVAL.fullmatch(word) or (opens and word in _ROLES)) and looks_like_person(rest):
             yield Span(match.end() - len(rest), match.end())  # "the Italian Ada Stone"
         elif opens and (work := _WORK_ON.match(match.group())) is not None:
             yield Span(match.end() - len(_ARTICLE.sub("", match.group()[work.end() :], count=1)), match.end())

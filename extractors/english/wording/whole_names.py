@@ -50,7 +50,8 @@ class WholeNames:
             spans = self._text.occurrences(words)
             following = {self._schema.find_class(word) for s in spans for word in (words, self._after(s))}
             is_object = reading.names_object and words == ends[-1]
-            if is_object and any(kind is not None and kind.iri in term.ranges for kind in following):
+            led = any(kind is not None and kind.iri in term.ranges for kind in following)
+            if is_object and led and not self.introduces(words, spans):
                 continue
             if not is_object and (spans and all(self._is_address(span) for span in spans)):
                 return f'"{words}" is a part of an address.'
@@ -78,11 +79,11 @@ class WholeNames:
             return None
         if _PLACED.match(words):
             return f'"{words}" opens with a preposition and is no name.'
-        if self._introduces(words, spans):
+        if self.introduces(words, spans):
             return f'"{words}" says what the name behind it is, and is no name.'
         return f'"{words}" describes a thing by its owner and is no name.' if _OWNED.match(words) else None
 
-    def _introduces(self, words: str, spans: Sequence[Span]) -> bool:
+    def introduces(self, words: str, spans: Sequence[Span]) -> bool:
         """Whether words describe the name behind them, or a part of a place: "Elm laureate Ada Stone"."""
         titled = words.split()[-1].islower() and " " in words.strip()
         before = (

@@ -156,10 +156,11 @@ class ProbedModels(Models):
 
 
 class ToolCall(Answer):
-    """A tool that the model used."""
+    """A tool that was called; `by_model`: the model asked for it."""
 
     tool: str
     result: str
+    by_model: bool
 
 
 class RelationTurn(Answer):

@@ -1,23 +1,26 @@
 """Separates a known place from its namesake in a text about another region.
 
-The graph has Taft Avenue in Chicago; a text says that Taft Avenue lies in Manila, which the graph does not
-know. What it says is then not stated of Chicago's, and waits for a person.
+The graph has Taft Avenue in Chicago; a text says that Taft Avenue lies in Manila. What it says is then not
+stated of Chicago's, and waits for a person. Whether two regions are apart is decided by `RegionComparison`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from pyoxigraph import NamedNode, Triple
 
 from ontology import Schema
 from server.intake.batch import Batch, name_of
+from server.intake.resolution.regions import RegionComparison
+from server.runtime.settings import Settings
 from sparql.ask.places import StatedPlaces, Where
 from sparql.model.change import Violation
-from sparql.model.source import TripleSource
-from sparql.model.vocabulary import GEO, UKG
+from sparql.model.source import Overlay, TripleSource
+from sparql.model.vocabulary import GEO, RDF, UKG
 from sparql.names.labels import LabelIndex
+from sparql.spatial.relations import SpatialRelations
 
 __all__ = ["INSIDE", "NamesakeAssessor"]
 
@@ -26,11 +29,15 @@ INSIDE: Final = frozenset({GEO.rcc8tpp, GEO.rcc8ntpp, GEO.sfWithin})
 
 
 class NamesakeAssessor:
-    """Refuses what a text says of a known place that it puts into unknown regions only."""
+    """Refuses what a text says of a known place that it puts only into regions apart from the known ones."""
 
-    def __init__(self, store: TripleSource, labels: LabelIndex) -> None:
-        self._store = store
+    def __init__(
+        self, settings: Settings, relations: SpatialRelations, labels: LabelIndex, store: TripleSource
+    ) -> None:
+        self._settings = settings
+        self._relations = relations
         self._labels = labels
+        self._store = store
 
     def prepare(self, batch: Batch, schema: Schema) -> None:
         """Does nothing: what is known is read under the writer's lock."""
@@ -38,30 +45,38 @@ class NamesakeAssessor:
     def assess(self, batch: Batch, schema: Schema) -> None:
         """Refuse what a text says of a place that lies elsewhere."""
         new = batch.minted - batch.linked.keys()
-        if not new:
-            return
         stated = StatedPlaces.of(schema)
-        regions: dict[NamedNode, set[NamedNode]] = {}
-        for triple in batch.statements:
-            place, region = triple.subject, triple.object
-            within = stated.meaning(triple.predicate) is Where.WITHIN and triple not in batch.refused
-            if within and place not in new and isinstance(place, NamedNode) and isinstance(region, NamedNode):
-                regions.setdefault(place, set()).add(region)
-        for place, said in regions.items():
-            if said <= new and (known := self._regions(place, stated)):
-                self._refuse(batch, place, said, known)
+        said = _said(batch, new, stated)
+        if not said:
+            return
+        added = batch.added
+        comparison = RegionComparison(
+            Overlay(self._store, [triple for triple in batch.statements if triple not in batch.refused]),
+            schema,
+            new,
+            is_within=lambda predicate: predicate in INSIDE or stated.meaning(predicate) is Where.WITHIN,
+            shapes=lambda node: self._relations.geometry_with(added, node),
+            slack_m=self._settings.geometry_slack_m,
+        )
+        for place, regions in said.items():
+            known = self._regions(place, stated) if self._has_one_place(place, stated, schema) else ()
+            if known and all(comparison.apart(region, other) for region in regions for other in known):
+                self._refuse(batch, place, regions, known)
+
+    def _has_one_place(self, node: NamedNode, stated: StatedPlaces, schema: Schema) -> bool:
+        """Whether it is a feature, as far as is known; an organization may be in many places."""
+        kinds = [triple.object for triple in self._store.match(node, RDF.type, None)]
+        classes = [kind for kind in kinds if isinstance(kind, NamedNode)]
+        return not classes or any(not schema.superclasses(one).isdisjoint(stated.shaped) for one in classes)
 
     def _regions(self, place: NamedNode, stated: StatedPlaces) -> list[NamedNode]:
         """The regions in which the graph has a place."""
         return [
             triple.object
-            for triple in self._about(place)
+            for triple in self._store.match(place, None, None)
             if isinstance(triple.object, NamedNode)
             and (triple.predicate in INSIDE or stated.meaning(triple.predicate) is Where.WITHIN)
         ]
-
-    def _about(self, place: NamedNode) -> Iterable[Triple]:
-        return self._store.match(place, None, None)
 
     def _refuse(
         self, batch: Batch, place: NamedNode, said: Iterable[NamedNode], known: Iterable[NamedNode]
@@ -73,6 +88,24 @@ class NamesakeAssessor:
         for triple in list(batch.statements):
             if place in (triple.subject, triple.object) and triple not in batch.refused:
                 batch.refuse(triple, _namesake(triple, f"{name} in {here}", f"{name} in {there}"))
+
+
+def _said(batch: Batch, new: Collection[NamedNode], stated: StatedPlaces) -> dict[NamedNode, set[NamedNode]]:
+    """The regions into which a text puts places that it names and the graph has.
+
+    A client that names a place by its IRI means that one.
+    """
+    found: dict[NamedNode, set[NamedNode]] = {}
+    for triple in batch.statements:
+        place, region = triple.subject, triple.object
+        if stated.meaning(triple.predicate) is not Where.WITHIN or triple in batch.refused:
+            continue
+        if not isinstance(place, NamedNode) or not isinstance(region, NamedNode) or place in new:
+            continue
+        support = batch.supports.get(triple)
+        if region in new or (support is not None and support.quote is not None):
+            found.setdefault(place, set()).add(region)
+    return found
 
 
 def _namesake(triple: Triple, said: str, known: str) -> Violation:

@@ -65,6 +65,14 @@ async def test_tools_are_right_in_both_orders_and_one_that_does_not_fit_says_so(
     assert "takes a point and a line" in does_not.result
 
 
+async def test_tools_of_these_types_are_called_where_the_model_names_none() -> None:
+    asking, model = completer(tools(), words("Inside."), answer("IN", "A"), rounds=0)
+    done = await asking.complete(PAIR)
+    assert [call.tool for call in done.tools] == ["Geohash", "Distance", "Point2Polygon"]
+    assert not any(call.by_model or call.refused for call in done.tools)
+    assert "- Point2Polygon: yes, A lies in B" in model.asked[1][0][-1].content
+
+
 async def test_the_updater_follows_the_verifier_until_it_is_faithful() -> None:
     asking, model = completer(
         words("They touch."),

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from extractors.errors import EvaluationError, ModelTimeout
+from extractors.errors import EvaluationError, MethodUnsupported, ModelTimeout
 from extractors.models.accounting import Prices
 from extractors.models.chat import Token
 from extractors.models.forms import BlankForm, FilledField, FilledForm
 from extractors.research.methods import GROUPS
-from server.research.completion import measure_completion, print_completion
+from server.research.completion import followed_modes, measure_completion, print_completion
 from server.research.judging import judge_tables
 from server.research.methods import measure_methods
 from server.research.urban import ALL, CHOOSING, OTHER, SAMPLES, SENTENCES, measure_urban, print_urban
@@ -81,6 +81,19 @@ def gold(tmp_path: Path) -> Path:
     path = tmp_path / "gold.jsonl"
     path.write_text("\n".join(map(json.dumps, GOLD)))
     return path
+
+
+def test_modes_that_a_small_model_does_not_follow_are_refused_unless_they_are_to_be_tried(
+    tmp_path: Path,
+) -> None:
+    embedded, served = Settings(), Settings(model_url="http://127.0.0.1:9")
+    assert followed_modes(embedded, (), try_all=False) == ("zero-shot", "3-shot")
+    assert followed_modes(served, (), try_all=False) == ("pipeline", "no tools")
+    with pytest.raises(MethodUnsupported, match=r"pipeline: .*model_url.*--try-all"):
+        followed_modes(embedded, ("zero-shot", "pipeline"), try_all=False)
+    assert followed_modes(embedded, ("pipeline",), try_all=True) == ("pipeline",)
+    with pytest.raises(EvaluationError, match="no mode 'best'"):
+        followed_modes(served, ("best",), try_all=False)
 
 
 async def test_what_the_gate_lets_in_is_scored_apart_and_waits_for_people_to_judge(

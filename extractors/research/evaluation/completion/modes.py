@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from extractors.completion import CompletionSettings
+from extractors.completion import CompletionSettings, refusal_of
 from extractors.errors import EvaluationError
 from extractors.models.chat import PromptProfile
 
@@ -43,11 +43,4 @@ def settings_of_mode(name: str) -> CompletionSettings:
 
 def refusal_of_mode(name: str, profile: PromptProfile) -> str | None:
     """Why models of this kind are known not to follow a mode; None where they may."""
-    settings = settings_of_mode(name)
-    if profile == "full" or not (settings.tools or settings.rounds):
-        return None
-    return (
-        "Tools, a verifier and an updater need a model that follows a dialog of many turns. A small model "
-        "that was trained to fill in forms says the same of nearly every pair, whatever the tools find: set "
-        "model_url to a larger model. In the graph relations are computed from the geometries in any case."
-    )
+    return refusal_of(settings_of_mode(name), profile)

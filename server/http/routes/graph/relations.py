@@ -63,7 +63,9 @@ def router(services: Services, *needs: Needed) -> APIRouter:
                 Place(message.b_name or "the second place", message.b_type, b),
             )
             with spending(prices_of(services.settings)) as usage:
-                completion = await completer.complete(pair)
+                completion = (
+                    await completer.complete(pair) if completer.refusal is None else completer.by_tools(pair)
+                )
             answer["model"] = _model_answer(completion, answer["rcc5"], completer.prompt_version)
             answer["usage"] = usage
         return answer
@@ -112,7 +114,9 @@ def _model_answer(completion: "Completion", computed: str | None, version: str) 
         else completion.relation.value == computed,
         "error": completion.error,
         "reasoning": completion.reasoning,
-        "tools": [{"tool": call.tool, "result": call.result} for call in completion.tools],
+        "tools": [
+            {"tool": call.tool, "result": call.result, "by_model": call.by_model} for call in completion.tools
+        ],
         "rounds": completion.rounds,
         "faithful": completion.faithful,
         "model": replies[-1].model if replies else None,

@@ -123,10 +123,27 @@ async def test_the_model_is_shown_beside_the_computed_relation_and_never_in_its_
     assert (answer["computed"], answer["relation"], answer["inside"]) == (True, "IN", "a")
     said = answer["model"]
     assert (said["relation"], said["inside"], said["agrees"]) == ("DC", None, False)
-    assert said["tools"] == [{"tool": "Point2Polygon", "result": "yes, A lies in B"}]
+    assert said["tools"] == [{"tool": "Point2Polygon", "result": "yes, A lies in B", "by_model": True}]
     assert [turn["stage"] for turn in said["turns"]] == ["tools", "results", "answer"]
     assert answer["usage"]["calls"] == 3
     assert "Kiosk" in said["turns"][0]["messages"][-1]["content"]
+
+
+async def test_a_model_that_does_not_follow_the_dialog_is_not_asked_and_the_tools_speak(
+    client: httpx.AsyncClient, model: RecordedModel, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(model, "prompt_profile", "compact")
+    body = {"a": "POINT(1 1)", "b": SQUARE}
+    answer = (await client.post("/relations?explain=model", json=body)).json()
+    said = answer["model"]
+    assert (answer["relation"], said["relation"], said["turns"]) == ("IN", None, [])
+    assert answer["usage"]["calls"] == 0
+    assert "model_url" in said["error"]
+    assert [(one["tool"], one["result"]) for one in said["tools"][1:]] == [
+        ("Distance", "0.000000 km"),
+        ("Point2Polygon", "yes, A lies in B"),
+    ]
+    assert {one["by_model"] for one in said["tools"]} == {False}
 
 
 async def test_without_geometry_there_is_only_the_opinion_of_the_model(
