@@ -55,6 +55,9 @@ _ON: Final = re.compile(r".*\b(?:Commission|Committee|Council|Conference|Institu
 _ENDS_PLACE: Final = re.compile(
     r"\b(?:Street|Avenue|Road|Park|Square|Hall|Bridge|Building|Tower|Station|Centre|Center)$"
 )
+_STUDIES: Final = re.compile(
+    rf".*\b(?:{_BODIES}) (?:for|of) .*\b(?:Research|Studies|Study|Training|Education)"
+)
 _FOR: Final = re.compile(rf".*\b(?:{_BODIES})")
 
 
@@ -90,6 +93,7 @@ def _first_part(text: str, before: Sequence[Span], run: Span) -> int | None:
         or (between == " and " and _OF_TWO.fullmatch(name) and not _ENDS_PLACE.search(words))
         or (between in (" on ", " on the ") and _ON.fullmatch(name) and _is_topic(words))
         or (between in (" for ", " for the ") and _FOR.fullmatch(name) and _is_topic(words))
+        or (between == " in " and _STUDIES.fullmatch(name))
     )
     return last if joined else None
 

@@ -53,6 +53,7 @@ _COMMON: Final = frozenset(
     shrine throne chair""".split()  # noqa: SIM905
 )
 """Words that are a name only with their owner: "Magellan's Cross"."""
+_STREETS: Final = frozenset({"road", "street", "lane", "avenue", "row"})
 _LINKING: Final = frozenset("of in at on de du del der des la le for and near".split())  # noqa: SIM905
 _PRONOUNS: Final = (
     "it its he she they them him her this that these those which who we i you itself himself herself "
@@ -241,7 +242,9 @@ def without_possessor(name: str, is_noun: Callable[[str], bool] = lambda word: F
     own = any(word in OPENING_PERSONS for word in people) or is_given_name(owner[0]) or is_noun(owner[-1])
     common = is_noun(thing[-1]) or thing[-1].casefold() in _COMMON
     ends = ends_small(found["thing"]) and not common
-    whole = own or len(owner) > 2 or ends or (len(thing) < 2 and common)
+    several = len(thing) < 2 and thing[0].endswith("s") and not thing[0].endswith("ss")  # "Elm's Pretzels"
+    led = thing[0].casefold() in _COMMON and thing[-1].casefold() in _STREETS  # "Elm's Inn Road"
+    whole = own or several or led or len(owner) > 2 or ends or (len(thing) < 2 and common)
     return name if whole else found["thing"]
 
 

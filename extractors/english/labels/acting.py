@@ -250,6 +250,9 @@ def _is_apposed(clause: Clause, at: int, first: int, *, placed: bool) -> bool:
     between = units[at + 3 : first]
     if any(unit.kind is Kind.NAME or (unit.kind is Kind.MARK and unit.text != "-") for unit in between):
         return False
+    finite = units[first].text.endswith("s") and units[first].text not in AUXILIARIES
+    if units[at + 2].text == "the" and finite:
+        return False  # "West of Norton, the province includes"
     relative = units[at + 2].text in ("which", "who")
     return not placed or relative or any(clause.phrases.is_kind(unit) for unit in between)
 

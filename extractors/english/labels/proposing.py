@@ -168,7 +168,7 @@ def _subject(
         return None if owner.text[0].isdigit() else _named(text, owner)  # "at 1 Elm Row, Norton"
     for at, unit in enumerate(units):
         named = at != clause.value and unit.kind is Kind.NAME and may_act(units, at)
-        if not named or clause.phrases.is_other(units, at):
+        if not named or clause.phrases.is_other(units, at) or _is_listed_with(clause, at, found):
             continue
         about = subject_of(units, found.first, clause.value, partial(is_, unit))
         if about is unit:
@@ -190,6 +190,13 @@ def _subject(
         return None
     opens = not any(unit.kind is not Kind.MARK for unit in units[:here])
     return topics.before(sentence) if opens else topics.of(sentence)
+
+
+def _is_listed_with(clause: Clause, at: int, found: Governor) -> bool:
+    """Whether a name only stands in one list with the value: "in the Gothic and Baroque styles"."""
+    between = clause.units[at + 1 : clause.value]
+    listed = all(unit.kind is Kind.NAME or unit.text in ("and", ",") for unit in between)
+    return found.first >= clause.value and listed and any(unit.text == "and" for unit in between)
 
 
 def is_where(units: Sequence[Unit], at: int) -> bool:
@@ -298,6 +305,10 @@ def _goes_on(unit: Unit, after: Sequence[Unit]) -> bool:
         return False
     if after[0].text == "for" and len(after) > 1 and after[1].kind is Kind.NAME:
         return True  # "the Trust for Elm Island"
+    if after[0].text in ("+", "/"):
+        return True  # "Elm Health + Hospitals"
+    if after[0].text == "of" and len(after) > 1 and after[1].text[0].isdigit():
+        return True  # "the War of 1870"
     numbered = after[0].start == unit.end + 1 and after[0].text[0].isdigit()
     dotted = len(after) > 1 and after[0].text == "." and after[1].start == after[0].end
     return numbered or dotted
@@ -320,8 +331,11 @@ def _is_cut(clause: Clause, found: Governor) -> bool:
     owner = "'s" in (before, after) or units[max(at - 1, 0)].text.isdigit()  # "100 Elm Street"
     if any(units[n].text == "-" and is_glued(units, n) for n in range(found.first, at)):
         return True
-    if after == "and" and at + 2 < len(units) and clause.phrases.is_plural(units[at + 2].text):
-        return True  # "Elm and Ash Streets"
+    last = at
+    while last + 2 < len(units) and (units[last + 1].text in ("and", ",")):
+        last += 2 if units[last + 2].kind is Kind.NAME else 3
+    if last > at and last < len(units) and clause.phrases.is_plural(units[last].text):
+        return True  # "Elm and Ash Streets", "Elm, Oak, and Ash Streets"
     return listed or described or firm or owner or _goes_on(units[at], units[at + 1 : at + 3])
 
 

@@ -276,10 +276,19 @@ def is_owner(clause: Clause, found: Governor) -> bool:
 
 
 def is_part_of_words(clause: Clause) -> bool:
-    """Whether a value is one end of a dash, or an alias that describes: "built as a War factory"."""
+    """Whether a value is one end of a dash, or describes: "built as a War factory", "owns the Elm rights"."""
     units, at = clause.units, clause.value
     described = at > 0 and units[at - 1].text in ("a", "an") and clause.term.kind is not PropertyKind.OBJECT
-    return described or is_compound(units, at)
+    return described or is_compound(units, at) or _describes_several(units, at)
+
+
+def _describes_several(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name stands before a noun in the plural that ends its phrase: "the Elm trademarks"."""
+    after = units[at + 1 : at + 3]
+    plural = len(after) > 1 and after[0].text.isalpha() and after[0].text.endswith("s")
+    led = at > 0 and units[at - 1].text == "the" and plural and after[0].kind is Kind.WORD
+    ends = len(after) > 1 and (after[1].kind is Kind.MARK or after[1].text in ("and", "or"))
+    return led and ends and after[0].text not in AUXILIARIES | PREPOSITIONS and not is_adverb(after[0])
 
 
 def is_one_of_two(units: Sequence[Unit], at: int) -> bool:

@@ -30,6 +30,7 @@ _CLAUSE_SUBJECTS: Final = frozenset("it he she they its".split())  # noqa: SIM90
 _PASSIVE: Final = frozenset("is was are were be been being".split())  # noqa: SIM905
 _HAVING: Final = frozenset({"has", "had", "have"})
 _DOERS: Final = frozenset("he she they who which and ,".split())  # noqa: SIM905
+_LINKS: Final = frozenset({"and", "which", "who", "that", "or"})
 _TIMES: Final = frozenset("year years month months week weeks day days decade decades few".split())  # noqa: SIM905
 
 
@@ -122,8 +123,8 @@ def _is_spent(units: Sequence[Unit], last: int, value: int) -> bool:
 
 
 def _is_done(between: Sequence[Unit], at: int) -> bool:
-    """Whether "it was" or "Elm Hall was" begins a clause with a verb of its own."""
-    led = at > 0 and (between[at - 1].kind is Kind.NAME or between[at - 1].text in ("it", "they"))
+    """Whether "it was" or "the hall was" begins a clause with a verb of its own."""
+    led = at > 0 and between[at - 1].kind is not Kind.MARK and between[at - 1].text not in _LINKS
     verb = next((unit for unit in between[at + 1 :] if not is_adverb(unit)), None)
     return led and verb is not None and verb.text.endswith("ed")
 

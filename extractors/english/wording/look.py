@@ -217,6 +217,8 @@ class Wording:
             and (units[at - 1].text in ("a", "an") or _is_described(text, units, at))
         ):
             return f'"{spaced(text, units[at])}" describes a thing and is no name.'
+        if group is Group.NAMES and _is_over(units):
+            return "The text says it of a time that is over."
         doubts: list[str] = []
         for found in governors(clause, group):
             if governs is not None and not governs(clause, found):
@@ -251,6 +253,14 @@ def _is_described(text: str, units: Sequence[Unit], at: int) -> bool:
     """Whether words without a capital stand behind "the": "began as the kitchen garden"."""
     said = text[units[at].start : units[at].end]
     return at > 0 and units[at - 1].text == "the" and said.replace(" ", "").isalpha() and said.islower()
+
+
+def _is_over(units: Sequence[Unit]) -> bool:
+    """Whether a sentence begins with a time that has ended: "From 1978 to 2020, it was run by"."""
+    first = [unit.text for unit in units[:4]]
+    return len(first) > 3 and (
+        first[0] == "from" and first[2] in ("to", "until") and first[1].isdigit() and first[3].isdigit()
+    )
 
 
 def _words(text: GroundedText, span: Span) -> str:

@@ -24,7 +24,7 @@ from ontology.vocabulary import XSD
 __all__ = ["OF_PLACES", "Group", "Occurrence", "Phrases", "group_of", "phrases_of"]
 
 _OTHER_WORDS: Final = frozenset(
-    {"found", "founded", "located", "including", "institution", "institutions", "institute"}
+    {"constructed", "found", "founded", "located", "including", "institution", "institutions", "institute"}
 )
 """Words that look like a form of another word: what was found was not founded, nor "located" a location."""
 _FORMERLY: Final = frozenset("originally formerly first once previously initially".split())  # noqa: SIM905

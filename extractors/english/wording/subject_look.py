@@ -248,6 +248,8 @@ class SubjectLook:
         described = units[found.last : found.last + 1] and units[found.last].text in ("the", "a", "an", "its")
         if meant is None and after is None and described and placed and all(placed):
             return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
+        if [unit.text for unit in units[found.last : found.last + 1]] in (["him"], ["her"]):
+            return f'The text says "{term.label}" of a person, not of "{subject}".'
         acting = bool(clause.others) and all(is_actor(clause, at) for at in clause.others)
         if after is None and meant is None and acting:
             return f'The text says "{term.label}" of another thing, on which "{subject}" acts.'

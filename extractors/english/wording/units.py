@@ -48,7 +48,7 @@ _SMALL = (
 _RUN = re.compile(
     rf"(?<!{LETTER})(?!The\s){_WORD}(?:[\s-]{_SMALL}{_WORD})*"
     rf"(?:(?:, {_WORD}){{0,3}},? & {_WORD}(?: {_WORD})*)?"
-    r"(?:,? (?:Jr|Sr)\b\.?)?"
+    r"(?:,? (?:Jr|Sr|Inc|Ltd|LLC|Corp|GmbH)\b\.?)?"
 )
 _PART_OF = re.compile(r"(?P<part>\S.*\s(?:Side|End|Quarter|Neighbou?rhood)) of (?P<whole>\S.*)")
 _COUNT = (
@@ -57,6 +57,9 @@ _COUNT = (
 _INDEFINITE = re.compile(
     rf"(?<!\w)(?i:{_COUNT})(?:\s+(?!(?:in|on|at|of|to|by|for|near|from|with|and|or|that|which|who|where)\b)"
     r"[a-z][\w-]*){0,2}\s+$"
+)
+_IS_A = re.compile(
+    r"\b(?:is|was)\s+an?\s+(?:(?!(?:in|on|at|of|to|by|for|near|from|with)\b)[a-z][\w-]*\s+){0,2}$"
 )
 _COLON = re.compile(r"(?: [a-z]+){0,2}:\s")
 _KEY = re.compile(r"[^\n:]{1,30}:\s|\s*\n")
@@ -114,7 +117,9 @@ _ROLES: Final = frozenset(
     for role in ("Architect", "Builder", "Designer", "Engineer", "Sculptor", "Owner", "Developer", "Artist")
     for end in ("", "s")
 )
-_NAMING_OPENERS: Final = frozenset({"Called", "Named", "Renamed", "Nicknamed", "Dubbed", "Christened"})
+_NAMING_OPENERS: Final = frozenset(
+    {"Nearby", "Called", "Named", "Renamed", "Nicknamed", "Dubbed", "Christened"}
+)
 _NAMING: Final = frozenset(stem(word) for word in ("known", "called", "named"))
 
 
@@ -232,12 +237,7 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
         word, _, rest = match.group().partition(" ")
         asks = word.casefold() in AUXILIARIES or word.endswith(("ed", "ing"))
         asks = asks and _ARTICLE.match(rest) is not None  # "Does the", "Nicknamed the"
-        asks = (
-            asks
-            or word in _NAMING_OPENERS
-            or word == "Nearby"
-            or (word in _TIMES and rest.startswith("the "))
-        )
+        asks = asks or word in _NAMING_OPENERS or (word in _TIMES and rest.startswith("the "))
         if (dated := _DATED.match(match.group())) is not None:
             yield Span(match.start() + dated.end(), match.end())  # "Every June the Elm Fair"
         elif opens and rest and (asks or word.casefold() in _OPENERS):
@@ -294,9 +294,15 @@ def crosses_lines(text: str, name: Span) -> bool:
 
 
 def is_indefinite(text: str, span: Span) -> bool:
-    """Tell a description after "a" or a number: "a Jesuit church", "five former Zeppelin" of "hangars"."""
+    """Tell a description after "a" or a number: "a Jesuit church", "five former Zeppelin" of "hangars".
+
+    What "is a" leads to is one with capitals, too: "is an auxiliary Interstate Highway".
+    """
+    before = max(0, span.start - _REACH)
+    if _IS_A.search(text, before, span.start) is not None:
+        return True
     small = text[span.start : span.end].split()[-1].islower() or _NOUN_FOLLOWS.match(text, span.end)
-    return bool(small) and _INDEFINITE.search(text, max(0, span.start - _REACH), span.start) is not None
+    return bool(small) and _INDEFINITE.search(text, before, span.start) is not None
 
 
 def is_adjective(text: str, spans: Sequence[Span]) -> bool:

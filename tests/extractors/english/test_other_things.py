@@ -59,6 +59,16 @@ NOT_SAID: list[tuple[str, Row]] = [
         "Council, its owner.",
         ("Elm Club", "owned by", "Oak Council"),
     ),
+    # a time that is over
+    (
+        "Elm Clinic is a hospital. From 1978 to 2020, it was affiliated with Ash Hospital.",
+        ("Elm Clinic", "affiliated with", "Ash Hospital"),
+    ),
+    # a person succeeds a person
+    (
+        "Elm College opened in 2000. Its first dean left; Jo Reed, the current dean, succeeded him.",
+        ("Elm College", "succeeded by", "Jo Reed"),
+    ),
     # what a part of it holds
     ("Elm Tower is a tower. Its revolving restaurant seats 48.", ("Elm Tower", "capacity", "48")),
     # "above it" is no subject
@@ -130,6 +140,16 @@ SAID: list[tuple[str, Row]] = [
 ]
 
 NOT_READ: list[tuple[str, str]] = [
+    ("Ash Street starts at Gray's Inn Road in the east.", "locatedIn"),
+    ("Elm Hospital, also known as Ash Health + Hospitals, is old.", "nickname"),
+    ("The Elm Center for Research in Black Culture is a library.", "locatedIn"),
+    ("East of Elmia and west of Norton, the province includes the island of Bali.", "contains"),
+    ("Along its length, Elm Street crosses Ash, Oak, Broad, and New Streets.", "crosses"),
+    ("The Elm District is small. It has one building constructed in 1909.", "constructionStarted"),
+    ("It has houses in the Queen Anne, Romanesque and Neo-Renaissance styles.", "architecturalStyle"),
+    ("Built by Ada Stone, the hotel was designed in 1901 and opened in 1906.", "completed"),
+    ("Oak Agency, which owns the Elm trademarks and copyrights, is large.", "owns"),
+    ("The Elm War (also called the War of 1870) was long.", "nickname"),
     ("Ash station opened in 2012; it lies 50 metres below ground.", "elevation"),
     ("Elm Fort is old. Rebuilt twice, it was captured by Ash troops on 3 July 1814.", "renovated"),
     ("Elm East, across Ash Road, was opened in 1869. It faces the Elm Palace across the Ash.", "crosses"),
@@ -236,6 +256,7 @@ async def test_a_doubtful_other_name_makes_no_two_things_one(schema: Schema) -> 
         ("Discover Elm Museum", "Elm Museum"),
         ("See the Elm Museum", "Elm Museum"),
         ("Nearby Elm Museum", "Elm Museum"),
+        ("Elm Hotels & Resorts, Inc.", "Elm Hotels & Resorts, Inc."),
         ("Architects Ada Stone", "Ada Stone"),
     ],
 )
@@ -246,7 +267,13 @@ def test_what_opens_a_sentence_is_no_part_of_a_name(opening: str, name: str) -> 
 
 def test_a_common_noun_is_no_name_without_its_owner() -> None:
     assert without_possessor("Sigismund's Column") == "Sigismund's Column"
+    assert without_possessor("Wetzel's Pretzels") == "Wetzel's Pretzels"
     assert without_possessor("Norton's Atomium") == "Atomium"
+
+
+def test_what_is_a_leads_to_is_no_name(schema: Schema) -> None:
+    said = _read(schema, "The Elm Road is an auxiliary Interstate Highway in Norton.")
+    assert "Interstate Highway" not in {one[0] for one in said}
 
 
 def test_a_house_with_its_number_lies_nowhere(schema: Schema) -> None:
