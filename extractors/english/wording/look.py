@@ -48,6 +48,7 @@ from ontology.terms import OntologyProperty, PropertyKind
 __all__ = ["Wording"]
 
 _LANGUAGE: Final = "en"
+_MOST_OPENING: Final = 2
 
 
 class Wording:
@@ -68,11 +69,21 @@ class Wording:
         self._names = frozenset(
             span
             for span in spans
-            if not looks_like_value(_words(text, span)) and not crosses_lines(text.text, span)
+            if not looks_like_value(_words(text, span))
+            and not crosses_lines(text.text, span)
+            and not self._opens_with_words(span)
         )
         self._kinds = KindLook(text, linker, self._names, self._whole, self._is_english)
         self._subjects = SubjectLook(text, linker, self._names, self._whole, self._kinds)
         self.topics = self._subjects.topics
+
+    def _opens_with_words(self, span: Span) -> bool:
+        """Whether a sentence opens with words that are no part of a name: "Visit the Elm Museum"."""
+        if self.text.sentence_of(span).start != span.start:
+            return False
+        starts = [run.start for run in self._runs if run.end == span.end and run.start > span.start]
+        words = self.text.text[span.start : min(starts, default=span.start)].split()
+        return 0 < len(words) <= _MOST_OPENING and (len(words) == 1 or words[-1] == "the")
 
     @property
     def names(self) -> frozenset[Span]:

@@ -6,12 +6,15 @@ import pytest
 
 from extractors.candidates import HEDGED, RDF_TYPE, UNWORDED
 from extractors.english.wording.kinds import kind_of_name, suggested_kind
+from extractors.english.wording.look import Wording
 from extractors.english.wording.units import capitalized_runs
 from extractors.grounding.entities import without_possessor
+from extractors.grounding.linking import Linker
+from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 from ontology.schema import Schema
 from tests.extractors.english.test_proposing import _read
-from tests.support.scripted import ScriptedModel, pipeline, reply, urban
+from tests.support.scripted import ScriptedModel, city_labels, pipeline, reply, urban
 
 Row = tuple[str, str, str]
 
@@ -263,6 +266,12 @@ async def test_a_doubtful_other_name_makes_no_two_things_one(schema: Schema) -> 
 def test_what_opens_a_sentence_is_no_part_of_a_name(opening: str, name: str) -> None:
     (run,) = capitalized_runs(f"{opening}!", Span(0, len(opening) + 1))
     assert opening[run.start : run.end] == name
+
+
+def test_a_name_of_the_model_that_opens_with_such_words_is_none(schema: Schema) -> None:
+    text = GroundedText("Visit the Elm Museum! The museum opened in 1986.")
+    wording = Wording(text, Linker(city_labels(), schema), {"Visit the Elm Museum"})
+    assert [text.text[name.start : name.end] for name in wording.names] == ["Elm Museum"]
 
 
 def test_a_common_noun_is_no_name_without_its_owner() -> None:
