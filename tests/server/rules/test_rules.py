@@ -1,6 +1,7 @@
 """Ontology and shapes are edited while the server serves: checked first, then in force at once."""
 
 import asyncio
+import gc
 from pathlib import Path
 
 import httpx
@@ -143,6 +144,8 @@ async def test_at_start_a_broken_file_lets_the_last_good_version_serve(tmp_path:
     folders(tmp_path, shapes=RULES + SHORT)
     async with build(settings_in(tmp_path), model=RecordedModel()) as services:
         good = services.gate.version
+    del services
+    gc.collect()  # Ends the store, which nobody may open anew before.
     (tmp_path / "shapes" / "rules.ttl").write_text(RULES + "broken")
     async with build(settings_in(tmp_path), model=RecordedModel()) as services:
         assert services.gate.version == good
