@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from extractors.english.labels.proposing import is_where, may_act
+from extractors.english.labels.proposing import is_place_before_which, may_act
 from extractors.english.people import OPENING_PERSONS
 from extractors.english.wording.clause import Clause, Governor, is_entry, names_role
 from extractors.english.wording.descriptions import lead_of
@@ -135,7 +135,7 @@ def _opens_clause(clause: Clause, at: int, found: Governor) -> bool:
         owned = units[at - 2].kind is Kind.NAME or at == 2
         person = units[at - 2].text.split()[-1] in OPENING_PERSONS  # "King's College Norton"
         return owned and not person and not clause.phrases.has_word(units[at].text)  # "Stone's Cross"
-    if is_where(units, at) or not may_act(units, at):
+    if is_place_before_which(units, at) or not may_act(units, at):
         return False
     return (
         not lead[:1].isalnum()

@@ -39,7 +39,7 @@ from extractors.text.chunking import Span
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 
-__all__ = ["Proposed", "is_firm", "is_where", "may_act", "proposed"]
+__all__ = ["Proposed", "is_firm", "is_place_before_which", "may_act", "proposed"]
 
 _SMALL: Final = frozenset("a an the and which who that it its".split())  # noqa: SIM905
 _QUOTES: Final = frozenset("\"“”'‘’")
@@ -172,7 +172,11 @@ def _subject(
             continue
         about = subject_of(units, found.first, clause.value, partial(is_, unit))
         if about is unit:
-            return _named(text, unit) if _is_direct(clause, at, found) and not is_where(units, at) else None
+            return (
+                _named(text, unit)
+                if _is_direct(clause, at, found) and not is_place_before_which(units, at)
+                else None
+            )
         if isinstance(about, Description):
             break
     about = subject_of(units, found.first, clause.value, lambda _: False)
@@ -199,7 +203,7 @@ def _is_listed_with(clause: Clause, at: int, found: Governor) -> bool:
     return found.first >= clause.value and listed and any(unit.text == "and" for unit in between)
 
 
-def is_where(units: Sequence[Unit], at: int) -> bool:
+def is_place_before_which(units: Sequence[Unit], at: int) -> bool:
     """Whether "which" behind a place may speak of what lies there: "designed Elm Hall in Norton, which"."""
     lead = at - 1
     while lead > 0 and units[lead].text in ("the", "a"):

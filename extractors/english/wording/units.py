@@ -91,6 +91,7 @@ WORKS: Final = frozenset({"construction", "building", "work", "works"})
 """Nouns for what is done to a thing: "construction of the Elm Hall began"."""
 _WORK_ON: Final = re.compile(rf"(?:{'|'.join(word.capitalize() for word in WORKS)}) (?:of|on) ")
 _OPENERS: Final = PREPOSITIONS | {
+    "nearby",
     "visit",
     "discover",
     "explore",
@@ -109,17 +110,13 @@ _DATED = re.compile(
     r"(?:.*\s)?(?:January|February|March|April|May|June|July|August|September|October|November|December|"
     r"\w+day|Spring|Summer|Autumn|Fall|Winter) the "
 )
-_TIMES: Final = frozenset(
-    {"Then", "Today", "Now", "Later", "Here", "Nearby", "Once", "Originally", "See", "Meet"}
-)
+_TIMES: Final = frozenset({"Then", "Today", "Now", "Later", "Here", "Once", "Originally", "See", "Meet"})
 _ROLES: Final = frozenset(
     f"{role}{end}"
     for role in ("Architect", "Builder", "Designer", "Engineer", "Sculptor", "Owner", "Developer", "Artist")
     for end in ("", "s")
 )
-_NAMING_OPENERS: Final = frozenset(
-    {"Nearby", "Called", "Named", "Renamed", "Nicknamed", "Dubbed", "Christened"}
-)
+_NAMING_OPENERS: Final = frozenset({"Called", "Named", "Renamed", "Nicknamed", "Dubbed", "Christened"})
 _NAMING: Final = frozenset(stem(word) for word in ("known", "called", "named"))
 
 
