@@ -41,6 +41,7 @@ __all__ = [
 _NUMBERED: Final = frozenset(
     "first second third fourth fifth sixth seventh eighth ninth tenth original previous earlier".split()  # noqa: SIM905
 )
+_COUNTING: Final = frozenset("two three four five six seven eight nine ten twelve several many".split())  # noqa: SIM905
 _BESIDE: Final = frozenset("of from for like than with after near unlike".split())  # noqa: SIM905
 _LISTING: Final = frozenset({"and", "or", "the", "with"})
 _OPEN: Final = frozenset("it him her them itself this these".split())  # noqa: SIM905
@@ -326,7 +327,7 @@ def noun_before(units: Sequence[Unit], found: Governor) -> Unit | None:
         lead = units[start - 2].text if start > 1 else ""
         counted = False
     else:
-        counted = any(unit.text[0].isdigit() for unit in units[start:at])
+        counted = any(unit.text[0].isdigit() or unit.text in _COUNTING for unit in units[start:at])
     if lead == "of" and start > 1 and _is_one_of(units, start):
         return None
     return units[at] if lead in PREPOSITIONS - {"as"} or counted else None

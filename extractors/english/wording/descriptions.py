@@ -10,6 +10,7 @@ from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Un
 
 __all__ = [
     "BEFORE_NAMES",
+    "ELSEWHERE",
     "POSSESSIVE",
     "STRONG",
     "Description",
@@ -21,6 +22,10 @@ __all__ = [
 
 POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())  # noqa: SIM905
+ELSEWHERE: Final = frozenset(
+    "cast made manufactured fabricated forged produced assembled signed printed quarried".split()
+)  # noqa: SIM905
+"""What is done to a thing at another place than its own: "was cast in Weston"."""
 STRONG: Final = frozenset(";:•|")
 BEFORE_NAMES: Final = frozenset(
     """the a an nearby old new former famous number no downtown central midtown greater northern southern

@@ -11,6 +11,7 @@ from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, is_glued, keyed, of_address
 from extractors.english.wording.dated import of_date
+from extractors.english.wording.descriptions import ELSEWHERE
 from extractors.english.wording.measured import of_number
 from extractors.english.wording.phrases import OF_PLACES, Group, Occurrence
 from extractors.english.wording.placing import goes_on_with_name, of_place
@@ -83,6 +84,8 @@ def _before(clause: Clause) -> Sequence[Governor]:
                 return ()  # "for Ada Stone, a merchant and former Mayor of Norton"
             joined = False
         elif unit.text in _JOINERS:
+            if unit.text == "and" and _is_verb(clause, at + 1):
+                return ()  # "links Norton with Weston and carries the Elm Line"
             if unit.text in _BETWEEN_NAMES and not _name_before(units, at):
                 return ()
             listed, crossed = listed or unit.text in _CONJUNCTIONS, crossed or unit.text in ("to", "with")
@@ -105,10 +108,19 @@ def _before(clause: Clause) -> Sequence[Governor]:
     return ()
 
 
+def _is_verb(clause: Clause, at: int) -> bool:
+    """Whether a word is a verb in the present with an object: "carries the Elm Line"."""
+    verb, after = clause.units[at], clause.units[at + 1] if at + 1 < len(clause.units) else None
+    present = verb.kind is Kind.WORD and verb.text.endswith("s") and not clause.phrases.is_kind(verb)
+    return present and after is not None and (after.kind is Kind.NAME or after.text in _ARTICLES)
+
+
 def _is_of_founding(units: Sequence[Unit], one: Occurrence) -> bool:
     """Whether "in" says where something began, which may be elsewhere now: "was founded in Norton"."""
     verb = units[one.first - 1].text if one.first else ""
-    return one.last == one.first + 1 and units[one.first].text in ("in", "at") and verb in _FOUNDED
+    return (
+        one.last == one.first + 1 and units[one.first].text in ("in", "at") and verb in _FOUNDED | ELSEWHERE
+    )
 
 
 def _is_listed(units: Sequence[Unit], at: int) -> bool:

@@ -27,6 +27,8 @@ from extractors.english.wording.phrases import Group, group_of, phrases_of
 from extractors.english.wording.subject_look import SubjectLook
 from extractors.english.wording.topics import IT
 from extractors.english.wording.units import (
+    PREPOSITIONS,
+    Kind,
     Unit,
     capitalized_runs,
     crosses_lines,
@@ -208,6 +210,8 @@ class Wording:
             return f'"{text[value.start : value.end]}" goes on beyond its sentence.'
         if (units[at].start, units[at].end) != (value.start, value.end) and group is Group.NAMES:
             return f'"{text[value.start : value.end]}" is a part of "{spaced(text, units[at])}".'
+        if group is Group.NAMES and _is_numbered(units, at):
+            return f'"{spaced(text, units[at])}" goes on with a number.'
         units, at = outside(units, at)
         others = frozenset(
             n
@@ -258,6 +262,18 @@ class Wording:
         return self._subjects.wrong_subject(
             clause, found, term, subject, group
         ) or self._subjects.wrong_topic(sentence, clause, found, term, subject)
+
+
+def _is_numbered(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name goes on with a number: "in Elm Quarter 21 near"."""
+    number, after = (units[n] if n < len(units) else None for n in (at + 1, at + 2))
+    glued = number is not None and number.text.isdigit() and number.start == units[at].end + 1
+    return (
+        glued
+        and number is not None
+        and len(number.text) < 4
+        and (after is None or after.kind is Kind.MARK or after.text in PREPOSITIONS | {"and"})
+    )
 
 
 def _is_described(text: str, units: Sequence[Unit], at: int) -> bool:

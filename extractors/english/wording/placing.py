@@ -22,6 +22,7 @@ _OF_TOWNS: Final = frozenset(
 )
 _SIDES: Final = frozenset("side end quarter neighborhood neighbourhood district borough ward".split())  # noqa: SIM905
 _AFTER_REGION: Final = AUXILIARIES | {"on", "opened", "that", "which", "with", "and", "by", "since", "so"}
+_OTHERS: Final = frozenset({"elsewhere", "abroad", "others", "other"})
 _LONGEST_HEAD: Final = 5
 
 
@@ -131,5 +132,7 @@ def goes_on_with_name(units: Sequence[Unit], at: int) -> bool:
     """Whether a list goes on with a name behind "and" or a comma."""
     if units[at].text not in {"and", "&", ",", "or"}:
         return False
+    if any(unit.text in _OTHERS for unit in units[at + 1 : at + 3]):
+        return True  # "in Weston, Norton, and elsewhere"
     rest = [unit for unit in units[at + 1 : at + 4] if unit.text not in _ARTICLES | {"and", "or"}]
     return bool(rest) and rest[0].kind is Kind.NAME

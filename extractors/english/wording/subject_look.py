@@ -119,13 +119,19 @@ class SubjectLook:
                 return False
         if [unit.text for unit in units[:1]] == ["this"] and units[1].text in AUXILIARIES | {"came"}:
             return False  # "This came to be called the Elm Affair": what happened, no thing
-        if is_another(units):
+        noun = opening_noun(units) if any(unit.text in ("the", "this") for unit in units[:2]) else ()
+        if is_another(units) or self._comes_later(sentence, subject, noun):
             return False
         topics = list(self.topics.recent(sentence))
-        noun = opening_noun(units) if any(unit.text in ("the", "this") for unit in units[:2]) else ()
         described = (self.topics.described(sentence, " ".join(noun[:n])) for n in range(len(noun), 0, -1))
         topics += [name for name in described if name is not None]
         return not topics or any(self.is_same(topic, subject) for topic in topics)
+
+    def _comes_later(self, sentence: Span, subject: str, noun: Sequence[str]) -> bool:
+        """Whether a text names a thing only after a sentence, and that opens with no word of its name."""
+        first = next(iter(self._text.occurrences(subject)), None)
+        named = any(name_key(word) in name_key(subject).split() for word in noun)
+        return first is not None and first.start >= sentence.end and not named
 
     def wrong_entry(self, sentence: Span, clause: Clause, subject: str) -> str | None:
         """What speaks against an entry of a list, "Owner: Oak Trust", saying something of a subject.
@@ -202,6 +208,12 @@ class SubjectLook:
         lone = found.last == found.first + 1 and units[found.first].text in PREPOSITIONS
         if not lone and only_places(units, clause.others, found.first):
             return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
+        if (
+            found.first > 1
+            and units[found.first - 1].text == "there"
+            and units[found.first - 2].text.isalpha()
+        ):
+            return f'The text says "{term.label}" of "the {units[found.first - 2].text} there".'
         if opens_next_clause(clause):
             return f'The text says "{term.label}" in another clause than that of "{subject}".'
         if is_behind(clause, found):

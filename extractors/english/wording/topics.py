@@ -283,8 +283,19 @@ def _presented(units: Sequence[Unit]) -> Unit | None:
 
 def is_another(units: Sequence[Unit]) -> bool:
     """Whether a sentence opens with another thing of a kind: "The original hospital on the site"."""
+    if _is_numbered_part(units):
+        return True
     opening = [unit.text for unit in units if unit.kind is not Kind.MARK][:2]
     return len(opening) == 2 and opening[0] in ("the", "an", "its") and opening[1] in _OTHERS
+
+
+def _is_numbered_part(units: Sequence[Unit]) -> bool:
+    """Whether a sentence opens with one of several parts: "Terminal 4 opened", "Phase 2 was"."""
+    if len(units) < 3 or units[0].text in PREPOSITIONS or is_adverb(units[0]):
+        return False
+    number, verb = units[1], units[2]
+    numbered = number.text.isdigit() and len(number.text) < 4 and number.start == units[0].end + 1
+    return numbered and (verb.text in AUXILIARIES or verb.text.endswith("ed"))
 
 
 def opening_noun(units: Sequence[Unit]) -> Sequence[str]:

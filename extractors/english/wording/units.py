@@ -83,7 +83,7 @@ AUXILIARIES: Final = frozenset(
 PREPOSITIONS: Final = frozenset(
     """in on at of by for from to with near within inside into along between beside behind under over after
     before across around through against among about opposite outside above below beneath until since during
-    as than without toward towards onto upon via per past off beyond""".split()  # noqa: SIM905
+    as than without toward towards onto upon via per past off beyond underneath alongside atop""".split()  # noqa: SIM905
 )
 
 
