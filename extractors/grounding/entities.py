@@ -54,14 +54,13 @@ _COMMON: Final = frozenset(
 )
 """Words that are a name only with their owner: "Magellan's Cross"."""
 _TOWNS: Final = frozenset(
-    (
-        "Adelaide,Alexandria,Aurora,Austin,Charlotte,Chester,Dallas,Denver,Florence,Geneva,Houston,Lincoln,"
-        "Madison,Milan,Orlando,Paris,Phoenix,Savannah,Siena,Sofia,Sydney,Valencia,Verona,Victoria,Vienna,"
-        "Wellington,St. Louis,St Louis,Saint Louis,St. Petersburg,Saint Petersburg,St. Gallen,St. Moritz"
-    ).split(",")
+    """adelaide alexandria aurora austin charlotte chester dallas denver florence geneva houston lincoln
+    madison milan orlando paris phoenix savannah siena sofia sydney valencia verona victoria vienna
+    wellington louis petersburg gallen moritz""".split()  # noqa: SIM905
 )
 """Towns that are named like people or saints: "Milan's Elm Tower" is the Elm Tower."""
 _ADDRESS = re.compile(r"[^,]+ \d+[a-zA-Z]?(?:[-–]\d+)?, \S")
+_OF_SAINTS: Final = 2
 _STREETS: Final = frozenset({"road", "street", "lane", "avenue", "row"})
 _CAPITALIZED_NEXT: Final = re.compile(r"[ -][^\W\d_a-z]")
 _LINKING: Final = frozenset("of in at on de du del der des la le for and near".split())  # noqa: SIM905
@@ -192,8 +191,9 @@ def alias_properties(schema: Schema) -> frozenset[NamedNode]:
 def short_forms(names: Mapping[str, Mentioned], text: GroundedText) -> Mapping[str, str]:
     """Find the names that are the last word of one longer name and follow it: "Jacobs" after "Jane Jacobs".
 
-    So are initials in brackets behind a name: "Norton Elm Museum (NEM)". Not where the words before it make another place of it, as in "East Harlem" and "Harlem", nor where the
-    longer name says with it where or what it is of, as in "University of Chicago" and "Chicago".
+    So are initials in brackets behind a name: "Norton Elm Museum (NEM)". Not where the words before it make
+    another place of it, as in "East Harlem" and "Harlem", nor where the longer name says with it where or
+    what it is of, as in "University of Chicago" and "Chicago".
     """
     found: dict[str, str] = {}
     for key, mention in names.items():
@@ -284,7 +284,9 @@ def without_possessor(name: str, is_noun: Callable[[str], bool] = lambda word: F
         return name
     owner, thing = found["owner"].split(), found["thing"].split()
     people = (owner[0].casefold().strip("."), owner[-1].casefold())
-    town = " ".join(owner) in _TOWNS or (len(owner) > 1 and owner[-1] in ("City", "Town"))
+    saint = len(owner) == _OF_SAINTS and people[0] in ("st", "saint")
+    town = (len(owner) == 1 or saint) and people[1] in _TOWNS
+    town = town or (len(owner) > 1 and owner[-1] in ("City", "Town"))
     named = is_given_name(owner[0]) or is_noun(owner[-1])
     own = not town and (named or any(word in OPENING_PERSONS for word in people))
     common = is_noun(thing[-1]) or thing[-1].casefold() in _COMMON

@@ -87,6 +87,8 @@ def _is_of_other(units: Sequence[Unit], value: int) -> bool:
     if before == ["as", "of"] or before[-1:] in (["before"], ["after"]):
         return True
     after = units[value + 1] if value + 1 < len(units) else None
+    if after is not None and after.text in "–-—" and is_glued(units, value + 1):
+        return True  # "built in 1914–16"
     if before[-1:] == ["the"] and after is not None and after.kind is Kind.NAME:
         return True  # "built for the 1967 Elm Fair"
     described = after is not None and after.kind is Kind.WORD and after.text.isalpha()

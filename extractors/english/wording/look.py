@@ -62,7 +62,8 @@ class Wording:
         self.schema = linker.schema
         self.phrases = phrases_of(linker.schema)
         self.reads = detect_language(text.text, expected=(_LANGUAGE,)) in (_LANGUAGE, None)
-        self._runs = frozenset(run for one in text.sentences for run in capitalized_runs(text.text, one))
+        runs = {run for one in text.sentences for run in capitalized_runs(text.text, one)}
+        self._runs = frozenset(run for run in runs if not is_indefinite(text.text, run))
         self._whole = WholeNames(text, linker, self.phrases)
         named = [name for name in names if is_name(name)]
         named = [name for name in named if not self._whole.introduces(name, text.occurrences(name))]
@@ -220,17 +221,21 @@ class Wording:
             and self._subjects.is_name_of(unit, subject)
             and not self.phrases.is_other(units, n)
             and not is_compound(units, n)
+            and not is_indefinite(text, Span(unit.start, unit.end))
         )
         extra = {term.iri: relation} if relation and not self.phrases.knows(relation) else {}
         occurrences = self.phrases.occurrences(units, group, extra)
         clause = Clause(units, at, others, occurrences, term, self.phrases)
         if group is Group.NAMES and (is_part_of_words(clause) or self.phrases.is_other(units, at)):
             return f'"{spaced(text, units[at])}" is a part of a longer name, or describes another thing.'
-        if (
-            group is Group.NAMES
-            and term.kind is not PropertyKind.OBJECT
-            and (units[at - 1].text in ("a", "an") or _is_described(text, units, at))
-        ):
+        described = term.kind is not PropertyKind.OBJECT and (
+            units[at - 1].text in ("a", "an") or _is_described(text, units, at)
+        )
+        noun = units[at + 1].text if at + 1 < len(units) else ""
+        described = described or (
+            is_indefinite(text, value) and not (noun and self.phrases.has_noun(term.iri, noun))
+        )  # "in a Gothic style" says a style
+        if group is Group.NAMES and described:
             return f'"{spaced(text, units[at])}" describes a thing and is no name.'
         if group is Group.NAMES and _is_over(units):
             return "The text says it of a time that is over."

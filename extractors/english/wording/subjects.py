@@ -26,7 +26,6 @@ __all__ = [
     "antecedent_before",
     "chained",
     "is_complement",
-    "listed_with",
     "subject_of",
 ]
 
@@ -124,20 +123,6 @@ def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | 
 def is_complement(units: Sequence[Unit], at: int) -> bool:
     """Whether a name only says where, of what or by whom: "in Norton", "by the Oak Trust"."""
     return lead_of(units, at) in PREPOSITIONS | _NAMING
-
-
-def listed_with(units: Sequence[Unit], subject: Unit) -> Sequence[Unit]:
-    """The names that open a clause together: "Elm Hall and the Ash Tower were designed by"."""
-    at = next(n for n, unit in enumerate(units) if unit is subject)
-    found, here = [subject], at - 1
-    while here > 0 and units[here].text in ("and", ",", "the", "both"):
-        if units[here].text in ("and", ",") and units[here - 1].kind is Kind.NAME:
-            found.append(units[here - 1])
-            here -= 1
-        here -= 1
-    opens = here < 0 or units[here].kind is Kind.MARK or units[here].text in ("the", "both")
-    joined = any(unit.text == "and" for unit in units[max(here, 0) : at])
-    return found if opens and joined else [subject]
 
 
 def _between(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:

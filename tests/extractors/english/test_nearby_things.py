@@ -69,6 +69,54 @@ NOT_SAID: list[tuple[str, Row]] = [
         "The underpass runs underneath the Elm Line, connecting the Ash Highway to the Oak Viaduct.",
         ("Elm Line", "connects", "Ash Highway"),
     ),
+    # "the highway" is none of what the sentence names behind
+    (
+        "The current highway was complete by 2001, but needed repairs when the fall of the Elm Center "
+        "damaged it.",
+        ("Elm Center", "completed", "2001"),
+    ),
+    # what somebody became
+    (
+        "Elm Street was named after Ada Stone, who became a Lieutenant Governor of Norton.",
+        ("Ada Stone", "succeeded by", "Lieutenant Governor of Norton"),
+    ),
+    # a part of a longer description
+    (
+        "Elm House is in Norton. It became a Norton designated landmark in 1993.",
+        ("Norton", "established", "1993"),
+    ),
+    # the first year of several
+    ("Elm House is old. It was built in 1914–16.", ("Elm House", "completed", "1914")),
+    # several things that are no thing of that name
+    (
+        "The Elm Inn brand began in 1989. Of four hotels, three are still open. They are located in Norton.",
+        ("Elm Inn", "located in", "Norton"),
+    ),
+    # what others are counted
+    (
+        "Elm School is old. It draws students from eighty-five parochial and public schools.",
+        ("Elm School", "student count", "eighty-five"),
+    ),
+    # a name that it has now
+    (
+        "Elm Avenue is wide. The avenue is called Ash Square East between 14th and 17th Streets.",
+        ("Elm Avenue", "former name", "Ash Square East"),
+    ),
+    # where ways meet
+    (
+        "Route 9 leaves the Elm Way at the Ash Interchange and goes on.",
+        ("Elm Way", "located in", "Ash Interchange"),
+    ),
+    # where a factory was opened
+    (
+        "Elm & Sons is a company. Its growth led to the opening of a factory in Norton.",
+        ("Elm & Sons", "located in", "Norton"),
+    ),
+    # a part of a town is no street
+    (
+        "Elm Museum is a museum on the Upper East Side of Norton.",
+        ("Elm Museum", "located on", "Upper East Side"),
+    ),
 ]
 
 SAID: list[tuple[str, Row]] = [
@@ -85,6 +133,15 @@ SAID: list[tuple[str, Row]] = [
         ("Elm Bridge", "connects", "Weston"),
     ),
     ("The park was designed by Ada Stone. Elm Park is old.", ("Elm Park", "designed by", "Ada Stone")),
+    (
+        "Elm Museum is a museum on the Upper East Side of Norton.",
+        ("Elm Museum", "located in", "Upper East Side"),
+    ),
+    ("Elm & Sons is a company with a factory in Norton.", ("Elm & Sons", "located in", "Norton")),
+    (
+        "Elm Hall and Ash Hall are old. They were designed by Ada Stone.",
+        ("Elm Hall", "designed by", "Ada Stone"),
+    ),
     ("Elm Garden was founded and endowed by Ada Stone in 1450.", ("Elm Garden", "established", "1450")),
 ]
 
@@ -95,6 +152,7 @@ NOT_READ: list[tuple[str, str]] = [
     ),
     ("Elm masks have been adopted in Norton, Weston, and elsewhere.", "locatedIn"),
     ("The Norton campus, overlooking the Ash River, is old.", "locatedOn"),
+    ("Elm Street was named after Norton-born Ada Stone.", "namedAfter"),
     ("Neptune's Fountain has stood there since 1633.", "locatedIn"),
 ]
 
