@@ -100,7 +100,12 @@ def is_region(clause: Clause, found: Governor) -> bool:
         verb = verb and between[1].text not in _NOT_NOUNS
         if plain and (verb or any(unit.text == "of" for unit in between)):
             return True  # "in the Ash section of Norton", "spans the Wye and connects Norton"
-    return apart and clause.others == {clause.value + 2} and behind[0].text == ","
+    if not (clause.others and apart and behind and behind[0].text == ","):
+        return False
+    first, last = clause.value + 1, min(clause.others)
+    chain = clause.units[first:last]  # "in Ash Village, Norton, Weston"
+    named = all(unit.kind is Kind.NAME or unit.text == "," for unit in chain)
+    return len(clause.others) == 1 and last > clause.value and named and chain[-1].text == ","
 
 
 def objects_of(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:

@@ -34,6 +34,8 @@ _MEETING: Final = frozenset(
 _PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
 _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _NO_NOUNS: Final = PREPOSITIONS | AUXILIARIES | frozenset("the and or but which that who it its".split())  # noqa: SIM905
+_PLACES_IT: Final = PREPOSITIONS - {"of", "to", "for", "by", "from", "into", "as"}
+_ENDS: Final = frozenset("top foot edge side end slope summit middle part".split())  # noqa: SIM905
 _LONGEST_HEAD: Final = 5
 
 
@@ -193,6 +195,8 @@ def is_of_object(units: Sequence[Unit], found: Governor) -> bool:
         lead -= 1
     if units[article].text not in ("a", "an", "another") or lead < 0 or units[lead].kind is not Kind.WORD:
         return False
+    if units[lead].text in _PLACES_IT or (units[lead].text == "of" and units[lead - 1].text in _ENDS):
+        return False  # "on top of a hill in Weston"
     if units[lead].text in ("and", "or", "but"):
         return not any(unit.text in AUXILIARIES | _BEING_OR_HAVING for unit in units[:lead])
     return units[lead].text not in AUXILIARIES | _BEING_OR_HAVING
