@@ -103,7 +103,7 @@ class StatementBuilder:
         readings = self._looked_at(readings)
         if self._labels is not None:
             readings = [*readings, *self._labels.in_other_order(readings)]
-        names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling)
+        names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling, self._text.text)
         candidates: dict[Key, Candidate] = {}
         labels: dict[NamedNode, Key] = {}
         sources: dict[Key, Interpretation] = {}

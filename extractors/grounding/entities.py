@@ -7,7 +7,7 @@ the first statement about it demands, and every statement that uses the name the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,6 +54,7 @@ _COMMON: Final = frozenset(
 )
 """Words that are a name only with their owner: "Magellan's Cross"."""
 _STREETS: Final = frozenset({"road", "street", "lane", "avenue", "row"})
+_CAPITALIZED_NEXT: Final = re.compile(r"[ -][^\W\d_a-z]")
 _LINKING: Final = frozenset("of in at on de du del der des la le for and near".split())  # noqa: SIM905
 _PRONOUNS: Final = (
     "it its he she they them him her this that these those which who we i you itself himself herself "
@@ -98,7 +99,10 @@ class Name:
 
 
 class Names:
-    """Resolves the names of one text, each once; all lookups go by the name's normal form."""
+    """Resolves the names of one text, each once; all lookups go by the name's normal form.
+
+    What else of the graph the text names decides between namesakes: one that lies in a region named.
+    """
 
     def __init__(
         self,
@@ -106,27 +110,44 @@ class Names:
         linker: Linker,
         minter: IriMinter,
         spelling: Callable[[str], str],
+        text: str = "",
     ) -> None:
         self._mentioned = mentioned
         self._linker = linker
+        self._text = text
         self._minter = minter
         self._spelling = spelling
         self._found: dict[str, Name] = {}
-        for again in (False, True):
-            for key, mention in mentioned.items():
-                if not again or self._is_ambiguous(key):
-                    self._found[key] = self._resolve(mention)
+        for key, mention in mentioned.items():
+            self._found[key] = self._resolve(mention)
+        ambiguous = [key for key in mentioned if self._is_ambiguous(key)]
+        named = self._named_in_text() if ambiguous else frozenset()
+        for key in ambiguous:
+            self._found[key] = self._resolve(mentioned[key], context=named | self._linked())
 
     def __getitem__(self, name: str) -> Name:
         return self._found[name_key(name)]
 
     def _is_ambiguous(self, key: str) -> bool:
-        """Entities found for other names may decide between namesakes the second time."""
         return any(problem.rule == AMBIGUOUS_NAME for problem in self._found[key].problems)
 
-    def _resolve(self, mention: Mentioned, *, follow: bool = True) -> Name:
+    def _linked(self) -> set[NamedNode]:
+        """The known entities that names are linked to."""
+        return {name.iri for name in self._found.values() if not (name.new or name.problems)}
+
+    def _named_in_text(self) -> frozenset[NamedNode]:
+        """The known entities whose name the text has, as a whole, and that nothing else bears."""
+        found: set[NamedNode] = set()
+        for _, end, entries in self._linker.labels.mentions(self._text):
+            goes_on = _CAPITALIZED_NEXT.match(self._text, end)  # "Chicago" of "Chicago Tribune"
+            if not goes_on and len({self._linker.same(entry.iri) for entry in entries}) == 1:
+                found.add(entries[0].iri)
+        return frozenset(found)
+
+    def _resolve(
+        self, mention: Mentioned, *, context: Collection[NamedNode] = (), follow: bool = True
+    ) -> Name:
         expected = frozenset(mention.said) or mention.expected
-        context = {name.iri for name in self._found.values() if not (name.new or name.problems)}
         link = self._linker.link(mention.name, expected=expected, context=context)
         if link.iri is not None and link.entry is not None:
             known = len(normalize(mention.name).split()) > 1 or not _is_capitalized(link.entry.label)
@@ -135,7 +156,7 @@ class Names:
         if link.reason is LinkReason.UNKNOWN and mention.alias_of is not None and follow:
             owner = self._mentioned.get(name_key(mention.alias_of))
             if owner is not None:
-                return self._resolve(owner, follow=False)
+                return self._resolve(owner, context=context, follow=False)
         if link.reason is LinkReason.AMBIGUOUS and link.alternatives:
             entry = link.alternatives[0]
             problem = Problem(AMBIGUOUS_NAME, link.message, value=entry.iri)

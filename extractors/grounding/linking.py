@@ -163,7 +163,8 @@ class Linker:
     """Links names to entities by label, alias, expected class and, if unambiguous, near match.
 
     `near_threshold` is the least trigram similarity of a near match; above 1 there are none. `same` gives one
-    entity for all that owl:sameAs says are one: namesakes that are the same are not ambiguous.
+    entity for all that owl:sameAs says are one: namesakes that are the same are not ambiguous. `regions`
+    gives those in which an entity lies, nearer and wider ones.
     """
 
     def __init__(
@@ -174,8 +175,10 @@ class Linker:
         near_threshold: float = 0.7,
         alternatives: int = 5,
         same: Callable[[NamedNode], NamedNode] = lambda iri: iri,
+        regions: Callable[[NamedNode], Collection[NamedNode]] = lambda iri: (),
     ) -> None:
         self.same = same
+        self.regions = regions
         self.labels = labels
         self.schema = schema
         self.near_threshold = near_threshold
@@ -189,6 +192,7 @@ class Linker:
             near_threshold=self.near_threshold,
             alternatives=self.alternatives,
             same=self.same,
+            regions=self.regions,
         )
 
     def link(
@@ -201,7 +205,8 @@ class Linker:
         """Link a name to the entity that it names.
 
         `expected` are the classes that a domain or range allows (alternatives; empty allows any);
-        `context` are entities already found in the same text: they win over namesakes.
+        `context` are entities already found in the same text: they win over namesakes, and so does what lies
+        in one of them.
         """
         found = self.labels.exact(name)
         if found:
@@ -225,12 +230,17 @@ class Linker:
         left = [entry for entry in allowed if _RANK[fits[entry.iri]] == best]
         left = [entry for entry in left if entry.iri in context] or left
         left = [entry for entry in left if entry.main] or left
-        if len({self.same(entry.iri) for entry in left}) > 1:
+        if self._are_several(left) and context:
+            left = [entry for entry in left if not set(context).isdisjoint(self.regions(entry.iri))] or left
+        if self._are_several(left):
             return Link(name, None, 0.0, LinkReason.AMBIGUOUS, None, self._listed(left))
         taken = max(left, key=lambda entry: (entry.main, self.same(entry.iri) == entry.iri))
         reason = LinkReason.LABEL if taken.main else LinkReason.ALIAS
         others = [entry for entry in entries if entry.iri != taken.iri]
         return Link(name, taken.iri, 1.0, reason, taken, self._listed(others))
+
+    def _are_several(self, entries: Iterable[LabelEntry]) -> bool:
+        return len({self.same(entry.iri) for entry in entries}) > 1
 
     def fit(self, classes: Iterable[NamedNode], expected: frozenset[NamedNode]) -> Fit:
         """How an entity of these classes fits the expected ones (any one of them is enough)."""

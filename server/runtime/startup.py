@@ -205,9 +205,11 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
     from server.intake.language_model import prices_of
     from server.intake.resolution.agreeing import AgreementAssessor
     from server.intake.resolution.namesakes import NamesakeAssessor
+    from server.intake.resolution.regions import KnownRegions
     from server.intake.resolution.resolving import ResolutionAssessor
     from server.runtime.context import StartedServices
     from sparql.ask.linking.summary import DataSummary
+    from sparql.ask.places import StatedPlaces
     from sparql.names.labels import LabelIndex, alias_properties
     from sparql.names.resolution import representative
     from sparql.provenance.evidence import EvidenceReader
@@ -237,7 +239,11 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
         exists=lambda iri: _exists(store, iri),
         # What is spelled otherwise is resolved where places are known too: by the ResolutionAssessor.
         linker=lambda names, schema: Linker(
-            names, schema, near_threshold=_NEVER, same=lambda iri: representative(store, iri)
+            names,
+            schema,
+            near_threshold=_NEVER,
+            same=lambda iri: representative(store, iri),
+            regions=lambda iri: KnownRegions(store, StatedPlaces.of(schema)).with_wider(iri) - {iri},
         ),
         calibration=_calibration(settings),
         synonyms=lambda kind, words: services.proposals.meaning(TermKind(kind), words),

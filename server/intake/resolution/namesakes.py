@@ -7,25 +7,21 @@ stated of Chicago's, and waits for a person. Whether two regions are apart is de
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Final
 
 from pyoxigraph import NamedNode, Triple
 
 from ontology import Schema
 from server.intake.batch import Batch, name_of
-from server.intake.resolution.regions import RegionComparison
+from server.intake.resolution.regions import KnownRegions, RegionComparison
 from server.runtime.settings import Settings
 from sparql.ask.places import StatedPlaces, Where
 from sparql.model.change import Violation
 from sparql.model.source import Overlay, TripleSource
-from sparql.model.vocabulary import GEO, RDF, UKG
+from sparql.model.vocabulary import RDF, UKG
 from sparql.names.labels import LabelIndex
 from sparql.spatial.relations import SpatialRelations
 
-__all__ = ["INSIDE", "NamesakeAssessor"]
-
-INSIDE: Final = frozenset({GEO.rcc8tpp, GEO.rcc8ntpp, GEO.sfWithin})
-"""Relations by which geometries put a place into a region."""
+__all__ = ["NamesakeAssessor"]
 
 
 class NamesakeAssessor:
@@ -49,17 +45,17 @@ class NamesakeAssessor:
         said = _said(batch, new, stated)
         if not said:
             return
-        added = batch.added
+        added, known_regions = batch.added, KnownRegions(self._store, stated)
         comparison = RegionComparison(
             Overlay(self._store, [triple for triple in batch.statements if triple not in batch.refused]),
+            stated,
             schema,
             new,
-            is_within=lambda predicate: predicate in INSIDE or stated.meaning(predicate) is Where.WITHIN,
             shapes=lambda node: self._relations.geometry_with(added, node),
             slack_m=self._settings.geometry_slack_m,
         )
         for place, regions in said.items():
-            known = self._regions(place, stated) if self._has_one_place(place, stated, schema) else ()
+            known = known_regions.around(place) if self._has_one_place(place, stated, schema) else ()
             if known and all(comparison.apart(region, other) for region in regions for other in known):
                 self._refuse(batch, place, regions, known)
 
@@ -68,15 +64,6 @@ class NamesakeAssessor:
         kinds = [triple.object for triple in self._store.match(node, RDF.type, None)]
         classes = [kind for kind in kinds if isinstance(kind, NamedNode)]
         return not classes or any(not schema.superclasses(one).isdisjoint(stated.shaped) for one in classes)
-
-    def _regions(self, place: NamedNode, stated: StatedPlaces) -> list[NamedNode]:
-        """The regions in which the graph has a place."""
-        return [
-            triple.object
-            for triple in self._store.match(place, None, None)
-            if isinstance(triple.object, NamedNode)
-            and (triple.predicate in INSIDE or stated.meaning(triple.predicate) is Where.WITHIN)
-        ]
 
     def _refuse(
         self, batch: Batch, place: NamedNode, said: Iterable[NamedNode], known: Iterable[NamedNode]

@@ -1,51 +1,81 @@
-"""Decides whether two regions are apart, so that what lies in one does not lie in the other."""
+"""The regions in which places are known to lie, and whether two regions are apart."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import product
+from typing import Final
 
 from pyoxigraph import NamedNode
 from shapely.geometry.base import BaseGeometry
 
 from geo.measure.measures import distance_m
 from ontology import Schema
+from sparql.ask.places import StatedPlaces, Where
 from sparql.model.source import TripleSource
-from sparql.model.vocabulary import RDF
+from sparql.model.vocabulary import GEO, RDF
 
-__all__ = ["RegionComparison"]
+__all__ = ["INSIDE", "KnownRegions", "RegionComparison"]
+
+INSIDE: Final = frozenset({GEO.rcc8tpp, GEO.rcc8ntpp, GEO.sfWithin})
+"""Relations by which geometries put a place into a region."""
+
+
+class KnownRegions:
+    """Reads in which regions something lies, by its geometry or by what is stated."""
+
+    def __init__(self, source: TripleSource, stated: StatedPlaces) -> None:
+        self._source = source
+        self._stated = stated
+
+    def around(self, node: NamedNode) -> list[NamedNode]:
+        """The regions directly around it: those that the graph names for it."""
+        return [
+            triple.object
+            for triple in self._source.match(node, None, None)
+            if isinstance(triple.object, NamedNode)
+            and (triple.predicate in INSIDE or self._stated.meaning(triple.predicate) is Where.WITHIN)
+        ]
+
+    def with_wider(self, node: NamedNode) -> set[NamedNode]:
+        """A node, and all regions in which it lies, however wide."""
+        found, waiting = {node}, [node]
+        while waiting:
+            more = set(self.around(waiting.pop())) - found
+            found |= more
+            waiting += more
+        return found
 
 
 class RegionComparison:
     """Compares regions by their geometries, or by what is stated of them where one has no geometry.
 
     `source` holds what is known and what the text adds, `new` are the regions that only the text knows.
-    `is_within` says of a property whether it puts its subject into its object. Regions are apart from
-    `slack_m` meters on; one that has only a point or a line may reach farther. Without geometries, two
-    regions of one kind that no common region directly holds are apart, such as two cities, and so are regions
-    that lie in such ones. A new region is apart from all others. What is nested is not apart.
+    Regions are apart from `slack_m` meters on; one that has only a point or a line may reach farther. Without
+    geometries, two regions of one kind that no common region directly holds are apart, such as two cities,
+    and so are regions that lie in such ones. A new region is apart from all others. Nested ones are not.
     """
 
     def __init__(
         self,
         source: TripleSource,
+        stated: StatedPlaces,
         schema: Schema,
         new: Collection[NamedNode],
         *,
-        is_within: Callable[[NamedNode], bool],
         shapes: Callable[[NamedNode], Sequence[BaseGeometry]],
         slack_m: float,
     ) -> None:
         self._source = source
         self._schema = schema
         self._new = new
-        self._is_within = is_within
+        self._known = KnownRegions(source, stated)
         self._shapes = shapes
         self._slack_m = slack_m
 
     def apart(self, one: NamedNode, other: NamedNode) -> bool:
         """Whether nothing can lie in both."""
-        around, around_other = self._with_around(one), self._with_around(other)
+        around, around_other = self._known.with_wider(one), self._known.with_wider(other)
         if one in around_other or other in around:
             return False
         measured = self._measured_apart(one, other)
@@ -56,14 +86,14 @@ class RegionComparison:
 
     def _are_apart(self, one: NamedNode, other: NamedNode) -> bool:
         """Whether two regions are apart by themselves, whatever they lie in."""
-        if one in self._with_around(other) or other in self._with_around(one):
+        if one in self._known.with_wider(other) or other in self._known.with_wider(one):
             return False
         measured = self._measured_apart(one, other)
         if measured is not None:
             return measured
         if one in self._new or other in self._new:
             return True
-        shared = self._directly_around(one) & self._directly_around(other)
+        shared = set(self._known.around(one)) & set(self._known.around(other))
         return not shared and self._are_of_one_kind(one, other)
 
     def _measured_apart(self, one: NamedNode, other: NamedNode) -> bool | None:
@@ -82,19 +112,3 @@ class RegionComparison:
     def _classes(self, region: NamedNode) -> set[NamedNode]:
         found = self._source.match(region, RDF.type, None)
         return {triple.object for triple in found if isinstance(triple.object, NamedNode)}
-
-    def _directly_around(self, region: NamedNode) -> set[NamedNode]:
-        return {
-            triple.object
-            for triple in self._source.match(region, None, None)
-            if isinstance(triple.object, NamedNode) and self._is_within(triple.predicate)
-        }
-
-    def _with_around(self, region: NamedNode) -> set[NamedNode]:
-        """A region, and all in which it lies."""
-        found, waiting = {region}, [region]
-        while waiting:
-            more = self._directly_around(waiting.pop()) - found
-            found |= more
-            waiting += more
-        return found

@@ -11,7 +11,8 @@ ID = "https://w3id.org/urbankg/id/"
 GEO = "http://www.opengis.net/ont/geosparql#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
-DUPLICATE = "https://w3id.org/urbankg/system#PossibleDuplicate"
+SYSTEM = "https://w3id.org/urbankg/system#"
+DUPLICATE = SYSTEM + "PossibleDuplicate"
 
 CITY = f"""
 @prefix urban: <{URBAN}> . @prefix rdfs: <{RDFS}> . @prefix geo: <{GEO}> . @prefix id: <{ID}> .
@@ -273,3 +274,38 @@ def test_numbers_and_directions_separate_names():
     assert are_distinct("East Harlem", "Harlem")
     assert are_distinct("41st Street", "42nd Street")
     assert not are_distinct("Metropolitan Museum", "Metropolitan Museum of Art")
+
+
+STATIONS = f"""
+@prefix urban: <{URBAN}> . @prefix rdfs: <{RDFS}> . @prefix geo: <{GEO}> . @prefix id: <{ID}> .
+@prefix sf: <http://www.opengis.net/ont/sf#> .
+id:denver a urban:City ; rdfs:label "Denver"@en ; geo:hasDefaultGeometry id:gd .
+id:gd a sf:Polygon ; geo:asWKT "POLYGON ((-105 39, -104 39, -104 40, -105 40, -105 39))"^^geo:wktLiteral .
+id:loop a urban:Neighborhood ; rdfs:label "The Loop"@en ; urban:locatedIn id:chicago .
+id:chicago a urban:City ; rdfs:label "Chicago"@en .
+id:union-denver a urban:Station ; rdfs:label "Union Station"@en ; geo:hasDefaultGeometry id:gu .
+id:gu a sf:Point ; geo:asWKT "POINT (-104.5 39.5)"^^geo:wktLiteral .
+id:union-chicago a urban:Station ; rdfs:label "Union Station"@en ; urban:locatedIn id:loop .
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "station"),
+    [
+        pytest.param("In Denver, Union Station opened in 1894.", "union-denver", id="by its geometry"),
+        pytest.param(
+            "Union Station opened in 1894. It is the pride of Chicago.", "union-chicago", id="stated"
+        ),
+        pytest.param("Union Station opened in 1894, as Denver and Chicago wished.", None, id="both regions"),
+        pytest.param("Union Station opened in 1894.", None, id="no region"),
+    ],
+)
+async def test_the_region_that_a_text_names_decides_between_known_namesakes(
+    client: httpx.AsyncClient, model: RecordedModel, text: str, station: str | None
+):
+    await load(client, STATIONS)
+    answer = await say(client, model, text, ("Union Station", "opened", "1894"))
+    accepted = [one["subject"] for one in answer["accepted"]]
+    assert accepted == ([ID + station] if station else [])
+    if station is None:
+        assert [one["violations"][0]["component"] for one in answer["rejected"]] == [SYSTEM + "AmbiguousName"]
