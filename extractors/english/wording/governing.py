@@ -34,6 +34,7 @@ _NOT_MAKING: Final = frozenset(
     "named renamed owned bought acquired purchased sold funded led run operated managed used".split()  # noqa: SIM905
 )
 _FOUNDED: Final = frozenset("founded established formed created started begun".split())  # noqa: SIM905
+_NO_ROLES: Final = frozenset({"border", "borders", "center", "centers", "quarters", "towers", "waters"})
 _OWNERS: Final = frozenset({"owner", "owners", "proprietor", "proprietors"})
 _INVERTED: Final = frozenset("lie lies lay stand stands stood sit sits sat".split())  # noqa: SIM905
 """Verbs whose subject may follow: "Next to the museum lies Elm Park"."""
@@ -223,9 +224,19 @@ def _own(ending: Iterable[Occurrence], clause: Clause) -> Sequence[Governor]:
         for one in ending
         if clause.term.iri in one.terms
         and not (units[one.last - 1].text == "on" and is_side(units[clause.value].text))
+        and not _is_noun_of(units, one)
         and not _is_active(one, clause)
         and not _is_of_founding(units, one)
     ]
+
+
+def _is_noun_of(units: Sequence[Unit], one: Occurrence) -> bool:
+    """Whether words are a noun with "of": "the village of Norton" is Norton, "the borders of" no verb."""
+    led = one.first > 0 and units[one.first - 1].text == "the"
+    being = one.first > 1 and units[one.first - 2].text in AUXILIARIES | {",", "as"}
+    place = units[one.first].text in OF_PLACES and units[one.last - 1].text == "of" and not being
+    borders = one.last == one.first + 1 and one.last < len(units) and units[one.last].text == "of"
+    return led and (place or (borders and units[one.first].text.endswith("s")))
 
 
 def _is_active(one: Occurrence, clause: Clause) -> bool:
@@ -288,12 +299,13 @@ def _as_role(clause: Clause) -> Governor | None:
         end = one.last - (units[one.last - 1].text in ("of", "was", "were"))
         if clause.term.iri not in one.terms or end <= one.first:
             continue
-        if not units[end - 1].text.endswith(("er", "or", "ers", "ors", "ect", "ects")):
+        role = units[end - 1].text
+        if role in _NO_ROLES or not role.endswith(("er", "or", "ers", "ors", "ect", "ects")):
             continue
-        role = [unit.text for unit in units[one.first : end]]
-        if not clause.phrases.has_noun_form(clause.term.iri, role[-1]):
+        if not clause.phrases.has_noun_form(clause.term.iri, role):
             continue  # "its owner" for "owns"
-        led = clause.phrases.has_words(clause.term.iri, (*role, "of"))  # "is a member of the league"
+        said = (unit.text for unit in units[one.first : end])
+        led = clause.phrases.has_words(clause.term.iri, (*said, "of"))  # "is a member of the league"
         before = units[one.first - 1].text if one.first else ""
         if before in ("its", "the") and _is_named(units, value, one.first - 1, end):
             return Governor(one.first, end)

@@ -66,7 +66,10 @@ _KEY = re.compile(r"[^\n:]{1,30}:\s|\s*\n")
 _SHORTEST_WRAPPED: Final = 50
 _REACH: Final = 40
 _ADJECTIVE = re.compile(r"\b[Aa]n?\s+$")
-_ADJECTIVAL = re.compile(r"[A-Z]\w*(?:ican|ese|ish|ian|ench|utch|reek|erman|wiss|lean|rean|pean)")
+_ADJECTIVAL = re.compile(
+    r"[A-Z]\w*(?:ican|ese|ish|ian|ench|utch|reek|erman|wiss|lean|rean|pean"
+    r"|aelic|eltic|rabic|lavic|andic)"
+)
 _QUALIFIED = re.compile(r"(?:(?:,| and| or) [A-Z]\w+)*\s+(?!(?:and|or|in|on|at|of|to|by|for|is|was)\b)[a-z]")
 _NOUN_FOLLOWS = re.compile(
     r"\s+(?!(?:and|or|in|on|at|of|to|by|for|is|was|has|had|that|which|who|with|from)\b)[a-z]"
@@ -300,6 +303,11 @@ def is_indefinite(text: str, span: Span) -> bool:
         return True
     small = text[span.start : span.end].split()[-1].islower() or _NOUN_FOLLOWS.match(text, span.end)
     return bool(small) and _INDEFINITE.search(text, before, span.start) is not None
+
+
+def is_adjectival(word: str) -> bool:
+    """Whether a word is that of a people: "German"."""
+    return _ADJECTIVAL.fullmatch(word) is not None
 
 
 def is_adjective(text: str, spans: Sequence[Span]) -> bool:
