@@ -241,11 +241,11 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
         if (dated := _DATED.match(match.group())) is not None:
             yield Span(match.start() + dated.end(), match.end())  # "Every June the Elm Fair"
         elif opens and rest and (asks or word.casefold() in _OPENERS):
-            yield Span(match.end() - len(_ARTICLE.sub("", rest, count=1)), match.end())
+            yield from _parts(match.end() - len(_without_article(rest)), match.end(), text)
         elif rest and (_ADJECTIVAL.fullmatch(word) or (opens and word in _ROLES)) and looks_like_person(rest):
             yield Span(match.end() - len(rest), match.end())  # "the Italian Ada Stone"
         elif opens and (work := _WORK_ON.match(match.group())) is not None:
-            yield Span(match.end() - len(_ARTICLE.sub("", match.group()[work.end() :], count=1)), match.end())
+            yield Span(match.end() - len(_without_article(match.group()[work.end() :])), match.end())
         elif (of_place := _person_of_place(match.group())) is not None:
             yield Span(match.start(), match.start() + of_place)
             yield Span(match.start() + of_place + len(" of "), match.end())
@@ -254,6 +254,19 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
             yield Span(match.start() + part.start("whole"), match.end())
         elif not opens or rest:
             yield Span(match.start(), match.end())
+
+
+def _without_article(words: str) -> str:
+    article = _ARTICLE.match(words)
+    return words[article.end() :] if article is not None else words
+
+
+def _parts(start: int, end: int, text: str) -> Iterable[Span]:
+    """The names behind an opening preposition: "In Norton the Elm Line" has two."""
+    place, the, _ = text[start:end].partition(" the ")
+    if the:
+        yield Span(start, start + len(place))
+    yield Span(start + len(place) + len(the) if the else start, end)
 
 
 def _person_of_place(words: str) -> int | None:

@@ -6,7 +6,9 @@ import pytest
 
 from extractors.candidates import NOT_A_NAME, RDF_TYPE, UNWORDED
 from extractors.english.wording.kinds import kind_of_name
+from extractors.english.wording.units import capitalized_runs
 from extractors.grounding.entities import without_possessor
+from extractors.text.chunking import Span
 from ontology.schema import Schema
 from tests.extractors.english.test_other_things import Row, _problems
 from tests.extractors.english.test_proposing import _read
@@ -181,6 +183,16 @@ NOT_SAID: list[tuple[str, Row]] = [
         "Elm Garden was the home of Ada Stone. In it stands the oldest house, built by Jo Reed.",
         ("Elm Garden", "built by", "Jo Reed"),
     ),
+    # who turned it into something
+    (
+        "Elm House, founded in 1621 and turned into a hotel by Ash Hotels in 1995, is old.",
+        ("Elm House", "designed by", "Ash Hotels"),
+    ),
+    # who made a work
+    (
+        "Elm Dome is old. It was created by the French sculptor Ada Stone.",
+        ("Elm Dome", "founded by", "Ada Stone"),
+    ),
 ]
 
 SAID: list[tuple[str, Row]] = [
@@ -217,6 +229,17 @@ SAID: list[tuple[str, Row]] = [
     (
         "Elm Tower is old. Its construction began in 1882.",
         ("Elm Tower", "construction started", "1882"),
+    ),
+    # who made it, behind its kind or behind what else is said
+    ("Elm Hall, a 64-metre tower by Ada Stone, is old.", ("Elm Hall", "designed by", "Ada Stone")),
+    (
+        "Elm Wheel is in Norton. It was put up there in 1897 by the English engineer Ada Stone.",
+        ("Elm Wheel", "built by", "Ada Stone"),
+    ),
+    # of each of several
+    (
+        "Elm Hall and the Ash Tower are both served by the Blue Line.",
+        ("Elm Hall", "served by", "Blue Line"),
     ),
     ("Elm Garden was founded and endowed by Ada Stone in 1450.", ("Elm Garden", "established", "1450")),
 ]
@@ -272,6 +295,23 @@ def test_a_house_with_its_number_says_no_kind(schema: Schema) -> None:
     street = kind_of_name("34th Street", schema)
     assert street is not None
     assert street.label == "street"
+
+
+def test_several_names_that_open_a_sentence_are_all_meant(schema: Schema) -> None:
+    said = _read(schema, "Elm Hall and the Ash Tower were designed by Ada Stone.")
+    assert said == {("Elm Hall", "designedBy", "Ada Stone"), ("Ash Tower", "designedBy", "Ada Stone")}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("In Norton the Elmit, a funicular, is old.", ["Norton", "Elmit"]),
+        ("In Norton, Elm Hall is old.", ["Norton", "Elm Hall"]),
+        ("Christ the Redeemer is old.", ["Christ the Redeemer"]),
+    ],
+)
+def test_a_place_that_opens_a_sentence_is_no_part_of_a_name(text: str, names: list[str]) -> None:
+    assert [text[run.start : run.end] for run in capitalized_runs(text, Span(0, len(text)))] == names
 
 
 def test_a_name_in_closed_brackets_is_no_subject(schema: Schema) -> None:
