@@ -8,7 +8,7 @@ statement's other end is known to fit too, and it is marked as implied.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyoxigraph import NamedNode
@@ -59,8 +59,8 @@ def implied_kinds(
     Where several statements say something of a name, the most specific of their classes is taken, and none
     where any of them excludes it. Where they leave several, the ontology may say which is usual.
     `hints` are the classes that names themselves suggest: one decides where a statement leaves several
-    classes, and a class that is disjoint with it is not taken. `guesses` are weaker: one is taken where all
-    else leaves several classes open and each statement allows it.
+    classes, and a class that is disjoint with it is not taken. `guesses` are weaker: one is asked where all
+    else leaves several classes open, and decides which of them it is.
     """
     hints, guesses = hints or {}, guesses or {}
     sound = [link for link in links if not misfits(link, known, linker)]
@@ -108,8 +108,7 @@ def _implied(
         if not fitting:
             fitting = _usual(node, demands, hint, linker)
         if not fitting and hint is None and (guess := guesses.get(node)) is not None:
-            allowed = all(linker.fit((guess,), classes) is Fit.INSTANCE for classes, _ in demands)
-            fitting = [(guess, link) for _, link in demands if allowed]
+            fitting = _guessed(guess, demands, linker)
         if not fitting:
             fitting = [
                 (kind, link)
@@ -124,6 +123,26 @@ def _implied(
             surest = max((link for one, link in fitting if one == kind), key=lambda link: link.score or 0.0)
             found[node] = Implied(kind, surest)
     return found
+
+
+def _guessed(
+    guess: NamedNode, demands: Sequence[tuple[frozenset[NamedNode], Link]], linker: Linker
+) -> list[tuple[NamedNode, Link]]:
+    """The classes of several that a guess is one of: of places and events a church is a place.
+
+    That is all a guess decides: no more is said of the name than what each statement asks for.
+    """
+    above = [
+        (kind, link)
+        for classes, link in demands
+        for kind in sorted(classes, key=lambda node: node.value)
+        if linker.fit((guess,), frozenset({kind})) is Fit.INSTANCE
+    ]
+    return [
+        (kind, link)
+        for kind, link in above
+        if all(linker.fit((kind,), classes) is Fit.INSTANCE for classes, _ in demands)
+    ]
 
 
 def _usual(

@@ -50,9 +50,17 @@ _COMMON: Final = frozenset(
     farm field fields ground grounds wood woods ford ferry hole peak pass well wells drop copse lock
     dyke wall stairs steps market college school hospital home club fort folly palace tomb tavern
     alley islands beach mount mountain column arch obelisk pillar needle statue memorial tomb temple
-    shrine throne chair""".split()  # noqa: SIM905
+    shrine throne chair fountain spring mansion""".split()  # noqa: SIM905
 )
 """Words that are a name only with their owner: "Magellan's Cross"."""
+_TOWNS: Final = frozenset(
+    """adelaide alexandria aurora austin charlotte chester dallas denver florence geneva houston lincoln
+    madison milan orlando paris phoenix savannah siena sofia sydney valencia verona victoria vienna
+    wellington louis petersburg gallen moritz""".split()  # noqa: SIM905
+)
+"""Towns that are named like people or saints: "Milan's Elm Tower" is the Elm Tower."""
+_ADDRESS = re.compile(r"[^,]+ \d+[a-zA-Z]?(?:[-–]\d+)?, \S")
+_OF_SAINTS: Final = 2
 _STREETS: Final = frozenset({"road", "street", "lane", "avenue", "row"})
 _CAPITALIZED_NEXT: Final = re.compile(r"[ -][^\W\d_a-z]")
 _LINKING: Final = frozenset("of in at on de du del der des la le for and near".split())  # noqa: SIM905
@@ -165,6 +173,8 @@ class Names:
             entry = link.alternatives[0]  # the statements in which its class does not fit say so
             return Name(entry.iri, entry.label, _sorted(entry.classes), False)
         doubts = [] if is_name(mention.name) else [_not_a_name(mention.name)]
+        if _ADDRESS.match(mention.name):
+            doubts.append(Problem(NOT_A_NAME, f'"{mention.name}" is an address: write what is there.'))
         if is_two_names(mention.name, self._linker.schema):
             doubts.append(_two_names(mention.name))
         if link.reason is LinkReason.WRONG_CLASS:
@@ -181,8 +191,9 @@ def alias_properties(schema: Schema) -> frozenset[NamedNode]:
 def short_forms(names: Mapping[str, Mentioned], text: GroundedText) -> Mapping[str, str]:
     """Find the names that are the last word of one longer name and follow it: "Jacobs" after "Jane Jacobs".
 
-    Not where the words before it make another place of it, as in "East Harlem" and "Harlem", nor where the
-    longer name says with it where or what it is of, as in "University of Chicago" and "Chicago".
+    So are initials in brackets behind a name: "Norton Elm Museum (NEM)". Not where the words before it make
+    another place of it, as in "East Harlem" and "Harlem", nor where the longer name says with it where or
+    what it is of, as in "University of Chicago" and "Chicago".
     """
     found: dict[str, str] = {}
     for key, mention in names.items():
@@ -194,7 +205,20 @@ def short_forms(names: Mapping[str, Mentioned], text: GroundedText) -> Mapping[s
         whole, part = (text.occurrences(name) for name in (names[longer[0]].name, mention.name))
         if whole and part and whole[0].start <= part[0].start < whole[0].end:
             found[key] = names[longer[0]].name
+    for key, mention in names.items():
+        for other in names.values():
+            if _is_initials(mention.name, other.name) and f"{other.name} ({mention.name})" in text.text:
+                found[key] = other.name
     return found
+
+
+def _is_initials(letters: str, name: str) -> bool:
+    """Whether letters are those that the words of a name begin with, all or the capital ones: "MoMA"."""
+    initials = [word[0] for word in name.split() if word[0].isalpha()]
+    capitals = [letter for letter in initials if letter.isupper()]
+    return len(letters) > 1 and letters.casefold() in (
+        "".join(some).casefold() for some in (initials, capitals) if len(some) > 1
+    )
 
 
 def name_key(name: str) -> str:
@@ -260,7 +284,11 @@ def without_possessor(name: str, is_noun: Callable[[str], bool] = lambda word: F
         return name
     owner, thing = found["owner"].split(), found["thing"].split()
     people = (owner[0].casefold().strip("."), owner[-1].casefold())
-    own = any(word in OPENING_PERSONS for word in people) or is_given_name(owner[0]) or is_noun(owner[-1])
+    saint = len(owner) == _OF_SAINTS and people[0] in ("st", "saint")
+    town = (len(owner) == 1 or saint) and people[1] in _TOWNS
+    town = town or (len(owner) > 1 and owner[-1] in ("City", "Town"))
+    named = is_given_name(owner[0]) or is_noun(owner[-1])
+    own = not town and (named or any(word in OPENING_PERSONS for word in people))
     common = is_noun(thing[-1]) or thing[-1].casefold() in _COMMON
     ends = ends_small(found["thing"]) and not common
     several = len(thing) < 2 and thing[0].endswith("s") and not thing[0].endswith("ss")  # "Elm's Pretzels"

@@ -174,7 +174,8 @@ def _describes_noun(units: Sequence[Unit], at: int) -> bool:
         if units[end].text in PREPOSITIONS | _LINKS:
             return False
         end += 1
-    return False
+    led = at > 0 and units[at - 1].text == "the"
+    return led and at + 1 < end < len(units) and units[end].text == ","
 
 
 def _is_second_of_two(units: Sequence[Unit], at: int) -> bool:

@@ -333,7 +333,8 @@ def _is_cut(clause: Clause, found: Governor) -> bool:
     described = at + 1 < len(units) and found.last <= at + 1 and clause.phrases.is_kind(units[at + 1])
     firm = any(unit.text == "&" and unit.kind is Kind.MARK for unit in units[max(0, at - 3) : at + 5])
     owner = "'s" in (before, after) or units[max(at - 1, 0)].text.isdigit()  # "100 Elm Street"
-    if any(units[n].text == "-" and is_glued(units, n) for n in range(found.first, at)):
+    glued = any(units[n].text == "-" and is_glued(units, n) for n in range(found.first, at))
+    if glued or is_compound(units, at):
         return True
     last = at
     while last + 2 < len(units) and (units[last + 1].text in ("and", ",")):

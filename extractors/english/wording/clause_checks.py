@@ -14,6 +14,7 @@ from ontology.terms import PropertyKind
 
 __all__ = [
     "acts_on_other",
+    "first_name",
     "has_it_too",
     "is_actor",
     "is_behind",
@@ -27,6 +28,7 @@ __all__ = [
     "is_owner",
     "is_part_of_words",
     "is_region",
+    "listed_with",
     "name_before",
     "noun_before",
     "objects_of",
@@ -34,13 +36,13 @@ __all__ = [
     "opens_next_clause",
     "other_subject",
     "owner_before",
-    "says_of_a_part",
     "says_of_owned",
 ]
 
 _NUMBERED: Final = frozenset(
     "first second third fourth fifth sixth seventh eighth ninth tenth original previous earlier".split()  # noqa: SIM905
 )
+_COUNTING: Final = frozenset("two three four five six seven eight nine ten twelve several many".split())  # noqa: SIM905
 _BESIDE: Final = frozenset("of from for like than with after near unlike".split())  # noqa: SIM905
 _LISTING: Final = frozenset({"and", "or", "the", "with"})
 _OPEN: Final = frozenset("it him her them itself this these".split())  # noqa: SIM905
@@ -98,7 +100,12 @@ def is_region(clause: Clause, found: Governor) -> bool:
         verb = verb and between[1].text not in _NOT_NOUNS
         if plain and (verb or any(unit.text == "of" for unit in between)):
             return True  # "in the Ash section of Norton", "spans the Wye and connects Norton"
-    return apart and clause.others == {clause.value + 2} and behind[0].text == ","
+    if not (clause.others and apart and behind and behind[0].text == ","):
+        return False
+    first, last = clause.value + 1, min(clause.others)
+    chain = clause.units[first:last]  # "in Ash Village, Norton, Weston"
+    named = all(unit.kind is Kind.NAME or unit.text == "," for unit in chain)
+    return len(clause.others) == 1 and last > clause.value and named and chain[-1].text == ","
 
 
 def objects_of(units: Sequence[Unit], at: int) -> Sequence[Unit] | None:
@@ -197,17 +204,6 @@ def has_it_too(units: Sequence[Unit], clause: Clause, found: Governor) -> bool:
         return False
     before = [at for at in clause.others if at < clause.value]
     return bool(before) and any(unit.text == "it" for unit in units[max(before) : clause.value])
-
-
-def says_of_a_part(units: Sequence[Unit], found: Governor) -> bool:
-    """Whether a preposition belongs to another thing: "unlike its namesake in London"."""
-    first = found.first
-    if first > 1 and units[first - 2].text == "as" and units[first].text in PREPOSITIONS:
-        return units[first - 1].kind is Kind.NAME  # "founded as Salt College on the grounds of Ash Church"
-    if found.last != first + 1 or units[first].text not in _PARTICLES or first < 2:
-        return False
-    nouns = units[max(0, first - 3) : first]
-    return nouns[-1].kind is Kind.WORD and any(unit.text in _POSSESSIVE for unit in nouns[-3:-1])
 
 
 def says_of_owned(clause: Clause, found: Governor) -> bool:
@@ -326,7 +322,7 @@ def noun_before(units: Sequence[Unit], found: Governor) -> Unit | None:
         lead = units[start - 2].text if start > 1 else ""
         counted = False
     else:
-        counted = any(unit.text[0].isdigit() for unit in units[start:at])
+        counted = any(unit.text[0].isdigit() or unit.text in _COUNTING for unit in units[start:at])
     if lead == "of" and start > 1 and _is_one_of(units, start):
         return None
     return units[at] if lead in PREPOSITIONS - {"as"} or counted else None
@@ -364,3 +360,23 @@ def _is_region_behind(units: Sequence[Unit], at: int) -> bool:
     place = at - 2
     placed = place > 0 and units[at - 1].text == "," and lead_of(units, place) in _PARTICLES_OF_PLACE
     return placed and not is_fronted(units, place, at)
+
+
+def listed_with(units: Sequence[Unit], subject: Unit) -> Sequence[Unit]:
+    """The names that open a clause together: "Elm Hall and the Ash Tower were designed by"."""
+    at = next(n for n, unit in enumerate(units) if unit is subject)
+    found, here = [subject], at - 1
+    while here > 0 and units[here].text in ("and", ",", "the", "both"):
+        if units[here].text in ("and", ",") and units[here - 1].kind is Kind.NAME:
+            found.append(units[here - 1])
+            here -= 1
+        here -= 1
+    opens = here < 0 or units[here].kind is Kind.MARK or units[here].text in ("the", "both")
+    joined = any(unit.text == "and" for unit in units[max(here, 0) : at])
+    return found if opens and joined else [subject]
+
+
+def first_name(clause: Clause, found: Governor) -> int | None:
+    """The place of the first name before words that is no complement."""
+    names = (n for n, unit in enumerate(clause.units[: found.first]) if unit.kind is Kind.NAME)
+    return next((n for n in names if not is_complement(clause.units, n)), None)

@@ -31,6 +31,7 @@ _PASSIVE: Final = frozenset("is was are were be been being".split())  # noqa: SI
 _HAVING: Final = frozenset({"has", "had", "have"})
 _DOERS: Final = frozenset("he she they who which and ,".split())  # noqa: SIM905
 _LINKS: Final = frozenset({"and", "which", "who", "that", "or"})
+_PAST: Final = frozenset("bought sold given taken made rebuilt run lent left".split())  # noqa: SIM905
 _TIMES: Final = frozenset("year years month months week weeks day days decade decades few".split())  # noqa: SIM905
 
 
@@ -63,7 +64,11 @@ def of_date(clause: Clause) -> Governor | None:
         return None  # "built for 2,000 students, by 1964 had become"
     if nearest is not None:
         return _first_own(before, clause)
-    after = [one for one in clause.occurrences if one.first > value and one.last <= end + 1]
+    after = [
+        one
+        for one in clause.occurrences
+        if one.first > value and one.last <= end + 1 and not _is_limit(one, units)
+    ]
     nearest = min((one.first for one in after), default=None)
     if nearest is not None and _has_own_date(units, nearest + 1):
         return None  # "In 1873 it was given away, and the park opened in 1876"
@@ -82,6 +87,8 @@ def _is_of_other(units: Sequence[Unit], value: int) -> bool:
     if before == ["as", "of"] or before[-1:] in (["before"], ["after"]):
         return True
     after = units[value + 1] if value + 1 < len(units) else None
+    if after is not None and after.text in "–-—" and is_glued(units, value + 1):
+        return True  # "built in 1914–16"
     if before[-1:] == ["the"] and after is not None and after.kind is Kind.NAME:
         return True  # "built for the 1967 Elm Fair"
     described = after is not None and after.kind is Kind.WORD and after.text.isalpha()
@@ -116,6 +123,8 @@ def _is_spent(units: Sequence[Unit], last: int, value: int) -> bool:
     passive = (n for n, unit in enumerate(between[:-1]) if unit.text in ("was", "were"))
     if any(_is_done(between, n) for n in passive):
         return True  # "Rebuilt twice, it was captured in 1814"
+    if any(_is_other_verb(between, n) for n in range(1, len(between) - 1)):
+        return True  # "founded by Ada Stone and bought by Jo Reed in 1980"
     dates = [n for n, unit in enumerate(between) if _YEAR.search(unit.text)]
     plain = PREPOSITIONS | _CONJUNCTIONS | _ARTICLES | {"again", "from", "until", "between", ","}
     rest = between[dates[0] + 1 :] if dates else ()
@@ -127,6 +136,13 @@ def _is_done(between: Sequence[Unit], at: int) -> bool:
     led = at > 0 and between[at - 1].kind is not Kind.MARK and between[at - 1].text not in _LINKS
     verb = next((unit for unit in between[at + 1 :] if not is_adverb(unit)), None)
     return led and verb is not None and verb.text.endswith("ed")
+
+
+def _is_other_verb(between: Sequence[Unit], at: int) -> bool:
+    """Whether "and" leads to a participle with its own agent or purpose: "and bought by Jo Reed in"."""
+    verb, after = between[at + 1], between[at + 2] if at + 2 < len(between) else None
+    past = verb.kind is Kind.WORD and (verb.text.endswith("ed") or verb.text in _PAST)
+    return between[at].text == "and" and past and after is not None and after.text in ("by", "for", "to")
 
 
 def _first_own(found: Iterable[Occurrence], clause: Clause) -> Governor | None:
@@ -186,6 +202,12 @@ def _is_purpose(one: Occurrence, units: Sequence[Unit]) -> bool:
     """Whether a noun only says what for: "closed for renovation in 2019"."""
     noun = units[one.first].text.endswith(("tion", "ment", "ing"))
     return noun and one.first > 0 and units[one.first - 1].text == "for"
+
+
+def _is_limit(one: Occurrence, units: Sequence[Unit]) -> bool:
+    """Whether a noun only says after what: "opened in July 2014, after a renovation"."""
+    lead = one.first - 1 - (one.first > 0 and units[one.first - 1].text in _ARTICLES)
+    return lead >= 0 and units[lead].text in _LIMITS | {"following"}
 
 
 def _is_particle(one: Occurrence, units: Sequence[Unit]) -> bool:

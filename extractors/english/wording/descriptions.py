@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 
 __all__ = [
     "BEFORE_NAMES",
+    "ELSEWHERE",
     "POSSESSIVE",
     "STRONG",
     "Description",
@@ -17,10 +18,15 @@ __all__ = [
     "is_attributive",
     "lead_of",
     "nouns",
+    "without_verb",
 ]
 
 POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())  # noqa: SIM905
+ELSEWHERE: Final = frozenset(
+    "cast made manufactured fabricated forged produced assembled signed printed quarried".split()  # noqa: SIM905
+)
+"""What is done to a thing at another place than its own: "was cast in Weston"."""
 STRONG: Final = frozenset(";:•|")
 BEFORE_NAMES: Final = frozenset(
     """the a an nearby old new former famous number no downtown central midtown greater northern southern
@@ -133,3 +139,9 @@ def lead_of(units: Sequence[Unit], at: int, start: int = 0) -> str:
     while here >= start and (units[here].text in BEFORE_NAMES or units[here].text.isdigit()):
         here -= 1
     return units[here].text if here >= start else ""
+
+
+def without_verb(about: Description, verb: str) -> Description:
+    """A description without the verb behind its noun: "Its restaurant seats 48"."""
+    *nouns, last = about.noun.split()
+    return replace(about, noun=" ".join(nouns)) if nouns and last == verb else about

@@ -11,9 +11,10 @@ from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, is_glued, keyed, of_address
 from extractors.english.wording.dated import of_date
+from extractors.english.wording.descriptions import ELSEWHERE
 from extractors.english.wording.measured import of_number
 from extractors.english.wording.phrases import OF_PLACES, Group, Occurrence
-from extractors.english.wording.placing import goes_on_with_name, of_place
+from extractors.english.wording.placing import goes_on_with_name, is_side, of_place
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 
 __all__ = ["governor", "governors"]
@@ -83,7 +84,7 @@ def _before(clause: Clause) -> Sequence[Governor]:
                 return ()  # "for Ada Stone, a merchant and former Mayor of Norton"
             joined = False
         elif unit.text in _JOINERS:
-            if unit.text in _BETWEEN_NAMES and not _name_before(units, at):
+            if _ends_list(clause, at):
                 return ()
             listed, crossed = listed or unit.text in _CONJUNCTIONS, crossed or unit.text in ("to", "with")
             if unit.text == "," and not (listed or _goes_on(units, clause.value)):
@@ -105,10 +106,27 @@ def _before(clause: Clause) -> Sequence[Governor]:
     return ()
 
 
+def _ends_list(clause: Clause, at: int) -> bool:
+    """Whether a joiner is none of a list: "links Norton with Weston and carries the Elm Line"."""
+    joiner = clause.units[at].text
+    if joiner in _BETWEEN_NAMES:
+        return not _name_before(clause.units, at)
+    return joiner == "and" and _is_verb(clause, at + 1)
+
+
+def _is_verb(clause: Clause, at: int) -> bool:
+    """Whether a word is a verb in the present with an object: "carries the Elm Line"."""
+    verb, after = clause.units[at], clause.units[at + 1] if at + 1 < len(clause.units) else None
+    present = verb.kind is Kind.WORD and verb.text.endswith("s") and not clause.phrases.is_kind(verb)
+    return present and after is not None and (after.kind is Kind.NAME or after.text in _ARTICLES)
+
+
 def _is_of_founding(units: Sequence[Unit], one: Occurrence) -> bool:
     """Whether "in" says where something began, which may be elsewhere now: "was founded in Norton"."""
     verb = units[one.first - 1].text if one.first else ""
-    return one.last == one.first + 1 and units[one.first].text in ("in", "at") and verb in _FOUNDED
+    return (
+        one.last == one.first + 1 and units[one.first].text in ("in", "at") and verb in _FOUNDED | ELSEWHERE
+    )
 
 
 def _is_listed(units: Sequence[Unit], at: int) -> bool:
@@ -199,12 +217,14 @@ def _name_before(units: Sequence[Unit], at: int) -> bool:
 
 def _own(ending: Iterable[Occurrence], clause: Clause) -> Sequence[Governor]:
     """The labels of this relation among those that end at one place; not a verb that its object does."""
+    units = clause.units
     return [
         Governor(one.first, one.last)
         for one in ending
         if clause.term.iri in one.terms
+        and not (units[one.last - 1].text == "on" and is_side(units[clause.value].text))
         and not _is_active(one, clause)
-        and not _is_of_founding(clause.units, one)
+        and not _is_of_founding(units, one)
     ]
 
 

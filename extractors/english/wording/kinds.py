@@ -41,6 +41,8 @@ _OPENING: Final = frozenset(
 """English words for kinds that open a name: "Hotel Elm"."""
 _HEAD_FIRST: Final = frozenset("ca es fr gl it pl pt ro".split())  # noqa: SIM905
 """Languages in which the word for the kind opens a name; in others it ends it."""
+_YEAR_DIGITS: Final = 4
+_AWAY: Final = frozenset({"from", "off", "away"})
 _SHORTEST_FULL_NAME: Final = 2
 _SHORTEST_PART: Final = 5
 """Of a compound such as "Elmstraße": "-burg" says nothing."""
@@ -51,6 +53,8 @@ def kind_of_name(name: str, schema: Schema) -> OntologyClass | None:
     found = name.replace("-", " ").split()
     while len(found) > 2 and found[-1].isdigit():
         found = found[:-1]
+    if found[0].isdigit() and len(found) > _SHORTEST_FULL_NAME and len(found[0]) < _YEAR_DIGITS:
+        return None  # "375 Elm Avenue", an address
     for at, word in enumerate(found):
         if word.casefold() in ("of", "for", "in", "at", "on") and at:
             found = found[:at]
@@ -139,6 +143,8 @@ def described_kind(units: Sequence[Unit], at: int, schema: Schema) -> OntologyCl
         end += 1
     if end >= len(units) or end == here or units[end].kind is Kind.NAME or units[end].text == "'s":
         return None
+    if units[end].text in _AWAY:
+        return None  # "a block from the square"
     said = [unit.text for unit in units[here:end]]
     sizes = range(min(_LONGEST_KIND, len(said)), 0, -1)
     return next((kind for n in sizes if (kind := schema.find_class(" ".join(said[-n:]))) is not None), None)

@@ -27,6 +27,8 @@ from extractors.english.wording.phrases import Group, group_of, phrases_of
 from extractors.english.wording.subject_look import SubjectLook
 from extractors.english.wording.topics import IT
 from extractors.english.wording.units import (
+    PREPOSITIONS,
+    Kind,
     Unit,
     capitalized_runs,
     crosses_lines,
@@ -60,7 +62,8 @@ class Wording:
         self.schema = linker.schema
         self.phrases = phrases_of(linker.schema)
         self.reads = detect_language(text.text, expected=(_LANGUAGE,)) in (_LANGUAGE, None)
-        self._runs = frozenset(run for one in text.sentences for run in capitalized_runs(text.text, one))
+        runs = {run for one in text.sentences for run in capitalized_runs(text.text, one)}
+        self._runs = frozenset(run for run in runs if not is_indefinite(text.text, run))
         self._whole = WholeNames(text, linker, self.phrases)
         named = [name for name in names if is_name(name)]
         named = [name for name in named if not self._whole.introduces(name, text.occurrences(name))]
@@ -208,6 +211,8 @@ class Wording:
             return f'"{text[value.start : value.end]}" goes on beyond its sentence.'
         if (units[at].start, units[at].end) != (value.start, value.end) and group is Group.NAMES:
             return f'"{text[value.start : value.end]}" is a part of "{spaced(text, units[at])}".'
+        if group is Group.NAMES and _is_numbered(units, at):
+            return f'"{spaced(text, units[at])}" goes on with a number.'
         units, at = outside(units, at)
         others = frozenset(
             n
@@ -216,17 +221,21 @@ class Wording:
             and self._subjects.is_name_of(unit, subject)
             and not self.phrases.is_other(units, n)
             and not is_compound(units, n)
+            and not is_indefinite(text, Span(unit.start, unit.end))
         )
         extra = {term.iri: relation} if relation and not self.phrases.knows(relation) else {}
         occurrences = self.phrases.occurrences(units, group, extra)
         clause = Clause(units, at, others, occurrences, term, self.phrases)
         if group is Group.NAMES and (is_part_of_words(clause) or self.phrases.is_other(units, at)):
             return f'"{spaced(text, units[at])}" is a part of a longer name, or describes another thing.'
-        if (
-            group is Group.NAMES
-            and term.kind is not PropertyKind.OBJECT
-            and (units[at - 1].text in ("a", "an") or _is_described(text, units, at))
-        ):
+        described = term.kind is not PropertyKind.OBJECT and (
+            units[at - 1].text in ("a", "an") or _is_described(text, units, at)
+        )
+        noun = units[at + 1].text if at + 1 < len(units) else ""
+        described = described or (
+            is_indefinite(text, value) and not (noun and self.phrases.has_noun(term.iri, noun))
+        )  # "in a Gothic style" says a style
+        if group is Group.NAMES and described:
             return f'"{spaced(text, units[at])}" describes a thing and is no name.'
         if group is Group.NAMES and _is_over(units):
             return "The text says it of a time that is over."
@@ -258,6 +267,18 @@ class Wording:
         return self._subjects.wrong_subject(
             clause, found, term, subject, group
         ) or self._subjects.wrong_topic(sentence, clause, found, term, subject)
+
+
+def _is_numbered(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name goes on with a number: "in Elm Quarter 21 near"."""
+    number, after = (units[n] if n < len(units) else None for n in (at + 1, at + 2))
+    glued = number is not None and number.text.isdigit() and number.start == units[at].end + 1
+    return (
+        glued
+        and number is not None
+        and len(number.text) < 4
+        and (after is None or after.kind is Kind.MARK or after.text in PREPOSITIONS | {"and"})
+    )
 
 
 def _is_described(text: str, units: Sequence[Unit], at: int) -> bool:

@@ -153,11 +153,19 @@ def _is_part(units: Sequence[Unit], value: int) -> bool:
 def _counts_other(clause: Clause) -> bool:
     """Whether a number behind its measure counts other things: "students of 170 countries"."""
     units, after = clause.units, clause.value + 1
+    while after + 1 < len(units) and after < clause.value + _VALUE_REACH and _goes_on(units, after):
+        after += 1  # "85 parochial and public schools"
     if after >= len(units) or units[after].kind is not Kind.WORD or not units[after].text.endswith("s"):
         return False
     noun = units[after]
     plain = noun.text in AUXILIARIES | PREPOSITIONS | _COUNTED or noun.text.isdigit()
     return not plain and not clause.phrases.has_noun(clause.term.iri, noun.text)
+
+
+def _goes_on(units: Sequence[Unit], at: int) -> bool:
+    """Whether a word only describes the noun behind it."""
+    plain = units[at].kind is Kind.WORD and not units[at].text.endswith("s")
+    return plain and units[at].text not in AUXILIARIES | PREPOSITIONS and units[at + 1].kind is Kind.WORD
 
 
 def _is_apart(units: Sequence[Unit], value: int) -> bool:

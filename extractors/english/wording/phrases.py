@@ -101,12 +101,13 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class _Label:
-    """`passive`: the label is a participle after "was", as in "was called"."""
+    """`passive`: the label is a participle after "was", as in "was called"; `past`: after no other form."""
 
     words: tuple[str, ...]
     stems: tuple[str, ...]
     term: NamedNode
     passive: bool = False
+    past: bool = False
 
 
 class Phrases:
@@ -305,13 +306,19 @@ def _participle(role: str) -> str | None:
 def _label(text: str, iri: NamedNode) -> _Label | None:
     found = words(text)
     passive = len(found) == 2 and found[0] in AUXILIARIES and found[1].endswith("ed")
+    past = passive and found[0] in ("was", "were")
     while len(found) > (2 if found[0] in ("has", "have") else 1) and found[0] in AUXILIARIES | {
         "the",
         "a",
         "an",
     }:
         found = found[1:]
-    return _Label(tuple(found), tuple(stem(word) for word in found), iri, passive) if found else None
+    return _Label(tuple(found), tuple(stem(word) for word in found), iri, passive, past) if found else None
+
+
+def _may_lead(word: str, label: _Label) -> bool:
+    """Whether a passive label can stand behind a word; what "was called" so is not what "is called" so."""
+    return word in AUXILIARIES | _FORMERLY and not (label.past and word in ("is", "are"))
 
 
 def _match(
@@ -343,7 +350,7 @@ def _match(
     counted = len(label.words) > 1 and label.words[1] == "of" and units[at].text == f"{label.words[0]}s"
     if counted or (at and units[at - 1].text in _NO_LONGER):
         return None  # "the northern parts of Norton", "the former site of the fair"
-    if label.passive and not (at and units[at - 1].text in AUXILIARIES | _FORMERLY):
+    if label.passive and not (at and _may_lead(units[at - 1].text, label)):
         return None  # "commonly called"
     agent = units[at].text.endswith(("er", "ers", "ment", "ments"))
     if label.words[0].endswith("ed") and agent:

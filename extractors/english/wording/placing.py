@@ -1,4 +1,4 @@
-"""Where something is, said without a word for it: "Norton's Elm Hall", "the art museum of Norton"."""
+"""Where something is: said without a word for it ("Norton's Elm Hall"), and said of another thing."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Final
 from extractors.english.people import is_given_name, looks_like_organization
 from extractors.english.wording.clause import Clause, Governor, is_fronted
 from extractors.english.wording.phrases import OF_PLACES
-from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit
+from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
+from ontology.labels import stem
 
-__all__ = ["goes_on_with_name", "of_place"]
+__all__ = ["goes_on_with_name", "is_of_object", "is_side", "meets_there", "of_place", "says_of_a_part"]
 
 _ARTICLES: Final = frozenset({"the", "a", "an", "its", "his", "her", "their", "this", "that"})
 _CONJUNCTIONS: Final = frozenset({"and", "or", "&", "with", "to", "well", "plus"})
@@ -22,6 +23,19 @@ _OF_TOWNS: Final = frozenset(
 )
 _SIDES: Final = frozenset("side end quarter neighborhood neighbourhood district borough ward".split())  # noqa: SIM905
 _AFTER_REGION: Final = AUXILIARIES | {"on", "opened", "that", "which", "with", "and", "by", "since", "so"}
+_OTHERS: Final = frozenset({"elsewhere", "abroad", "others", "other"})
+_BEING_OR_HAVING: Final = frozenset(
+    "as became become remains remained forms formed having has had with".split()  # noqa: SIM905
+)
+_MEETING: Final = frozenset(
+    stem(word)
+    for word in "leaves meets crosses joins enters intersects passes reaches left met".split()  # noqa: SIM905
+)
+_PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
+_POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
+_NO_NOUNS: Final = PREPOSITIONS | AUXILIARIES | frozenset("the and or but which that who it its".split())  # noqa: SIM905
+_PLACES_IT: Final = PREPOSITIONS - {"of", "to", "for", "by", "from", "into", "as"}
+_ENDS: Final = frozenset("top foot edge side end slope summit middle part".split())  # noqa: SIM905
 _LONGEST_HEAD: Final = 5
 
 
@@ -29,8 +43,20 @@ def of_place(clause: Clause) -> Governor | None:
     """Where something is, without a word for it, for relations that "in" says."""
     if not clause.phrases.has(clause.term.iri, "in"):
         return None
-    ways = (_genitive, _region, _named_behind, _kind_of_region, _of_its_kind)
+    ways = (_on_side, _genitive, _region, _named_behind, _kind_of_region, _of_its_kind)
     return next((found for way in ways if (found := way(clause)) is not None), None)
+
+
+def _on_side(clause: Clause) -> Governor | None:
+    """A part of a town that is called a side: "on the Upper East Side"."""
+    units, at = clause.units, clause.value
+    led = [unit.text for unit in units[max(0, at - 2) : at]] == ["on", "the"]
+    return Governor(at - 2, at) if led and is_side(units[at].text) else None
+
+
+def is_side(name: str) -> bool:
+    """Whether a name is that of a part of a town: "Upper East Side"."""
+    return " " in name and name.split()[-1] in ("side", "bank")
 
 
 def _region(clause: Clause) -> Governor | None:
@@ -131,5 +157,57 @@ def goes_on_with_name(units: Sequence[Unit], at: int) -> bool:
     """Whether a list goes on with a name behind "and" or a comma."""
     if units[at].text not in {"and", "&", ",", "or"}:
         return False
+    if any(unit.text in _OTHERS for unit in units[at + 1 : at + 3]):
+        return True  # "in Weston, Norton, and elsewhere"
     rest = [unit for unit in units[at + 1 : at + 4] if unit.text not in _ARTICLES | {"and", "or"}]
     return bool(rest) and rest[0].kind is Kind.NAME
+
+
+def says_of_a_part(units: Sequence[Unit], found: Governor) -> bool:
+    """Whether a preposition belongs to another thing: "unlike its namesake in London"."""
+    first = found.first
+    if first > 1 and units[first - 2].text == "as" and units[first].text in PREPOSITIONS:
+        return units[first - 1].kind is Kind.NAME  # "founded as Salt College on the grounds of Ash Church"
+    if found.last != first + 1 or units[first].text not in _PARTICLES or first < 2:
+        return False
+    nouns = units[max(0, first - 3) : first]
+    return nouns[-1].kind is Kind.WORD and any(unit.text in _POSSESSIVE for unit in nouns[-3:-1])
+
+
+def is_of_object(units: Sequence[Unit], found: Governor) -> bool:
+    """Whether a preposition places what a verb does something to: "opened a factory in Weston".
+
+    What a thing is, or has, is where the thing is: "is a museum in Weston", "has a campus in Weston".
+    """
+    first = found.first
+    lone = found.last == first + 1 and units[first].text in _PARTICLES
+    if not lone or first < 2 or units[first - 1].kind is not Kind.WORD:
+        return False
+    article = first - 1
+    while (
+        article > 0 and units[article].kind is Kind.WORD and units[article].text not in ("a", "an", "another")
+    ):
+        if units[article].text in _NO_NOUNS:
+            return False
+        article -= 1
+    lead = article - 1
+    while lead > 0 and is_adverb(units[lead]):
+        lead -= 1
+    if units[article].text not in ("a", "an", "another") or lead < 0 or units[lead].kind is not Kind.WORD:
+        return False
+    if units[lead].text in _PLACES_IT or (units[lead].text == "of" and units[lead - 1].text in _ENDS):
+        return False  # "on top of a hill in Weston"
+    if units[lead].text in ("and", "or", "but"):
+        return not any(unit.text in AUXILIARIES | _BEING_OR_HAVING for unit in units[:lead])
+    return units[lead].text not in AUXILIARIES | _BEING_OR_HAVING
+
+
+def meets_there(units: Sequence[Unit], found: Governor) -> bool:
+    """Whether "at" says where a way does something to another: "leaves the Elm Road at Ash Hill"."""
+    first = found.first
+    if found.last != first + 1 or units[first].text != "at" or units[first - 1].kind is not Kind.NAME:
+        return False
+    lead = first - 2
+    while lead > 0 and units[lead].text == "the":
+        lead -= 1
+    return lead > 0 and units[lead].stem in _MEETING

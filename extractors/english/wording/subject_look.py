@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, names_role
 from extractors.english.wording.clause_checks import (
     acts_on_other,
+    first_name,
     has_it_too,
     is_actor,
     is_behind,
@@ -18,6 +18,7 @@ from extractors.english.wording.clause_checks import (
     is_object_before,
     is_one_of_two,
     is_region,
+    listed_with,
     name_before,
     noun_before,
     objects_of,
@@ -25,17 +26,16 @@ from extractors.english.wording.clause_checks import (
     opens_next_clause,
     other_subject,
     owner_before,
-    says_of_a_part,
     says_of_owned,
 )
-from extractors.english.wording.descriptions import Description
+from extractors.english.wording.descriptions import Description, lead_of, without_verb
 from extractors.english.wording.kinds import KindLook, kind_of_name
 from extractors.english.wording.phrases import Group, phrases_of
+from extractors.english.wording.placing import is_of_object, meets_there, says_of_a_part
 from extractors.english.wording.subjects import (
     antecedent_before,
     chained,
     is_complement,
-    listed_with,
     subject_of,
 )
 from extractors.english.wording.topics import Topics, complemented, is_another, opening_noun
@@ -119,10 +119,14 @@ class SubjectLook:
                 return False
         if [unit.text for unit in units[:1]] == ["this"] and units[1].text in AUXILIARIES | {"came"}:
             return False  # "This came to be called the Elm Affair": what happened, no thing
-        if is_another(units):
-            return False
-        topics = list(self.topics.recent(sentence))
         noun = opening_noun(units) if any(unit.text in ("the", "this") for unit in units[:2]) else ()
+        if is_another(units) or self.topics.comes_later(sentence, subject, noun):
+            return False
+        if [unit.text for unit in units[:1]] == ["they"] and not self.topics.is_named_before(
+            sentence, subject
+        ):
+            return False  # "Three hotels are still open. They are in Norton"
+        topics = list(self.topics.recent(sentence))
         described = (self.topics.described(sentence, " ".join(noun[:n])) for n in range(len(noun), 0, -1))
         topics += [name for name in described if name is not None]
         return not topics or any(self.is_same(topic, subject) for topic in topics)
@@ -145,7 +149,7 @@ class SubjectLook:
         self, clause: Clause, found: Governor, term: OntologyProperty, subject: str, group: Group
     ) -> str | None:
         units, text = clause.units, self._text.text
-        first = _first_name(clause, found)
+        first = first_name(clause, found)
         if names_role(clause, found) and (first is None or first in clause.others):
             return None
         apposed = clause.value < found.first and units[found.first - 1].text in ("its", "their")
@@ -179,7 +183,7 @@ class SubjectLook:
             return f'The text has "{subject}" as the region of "{spaced(text, units[clause.value])}".'
         about = subject_of(units, found.first, clause.value, lambda unit: self.is_name_of(unit, subject))
         if isinstance(about, Description):
-            about = _without_verb(about, units[found.first].text)
+            about = without_verb(about, units[found.first].text)
             of_it = units[found.last - 1].text == "by" or group is Group.NUMBERS or about.inner
             of_it = of_it or (group is Group.DATES and units[found.first - 1].text in about.noun.split())
             return self._beside_description(clause, found, about, subject) or self._misdescribed(
@@ -202,6 +206,12 @@ class SubjectLook:
         lone = found.last == found.first + 1 and units[found.first].text in PREPOSITIONS
         if not lone and only_places(units, clause.others, found.first):
             return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
+        if (
+            found.first > 1
+            and units[found.first - 1].text == "there"
+            and units[found.first - 2].text.isalpha()
+        ):
+            return f'The text says "{term.label}" of "the {units[found.first - 2].text} there".'
         if opens_next_clause(clause):
             return f'The text says "{term.label}" in another clause than that of "{subject}".'
         if is_behind(clause, found):
@@ -212,7 +222,11 @@ class SubjectLook:
         self, clause: Clause, found: Governor, about: Description, subject: str
     ) -> str | None:
         """What speaks against a subject that is named beside what a clause is about: "The hall is run by"."""
-        placed = [at < found.first and is_complement(clause.units, at) for at in clause.others]
+        placed = [
+            (at < found.first or self._is_behind(clause, at, about, subject))
+            and is_complement(clause.units, at)
+            for at in clause.others
+        ]
         last = max(clause.others, default=0)
         if not (about.mid or about.inner or about.possessive) and is_object_before(clause, found):
             return (
@@ -224,10 +238,17 @@ class SubjectLook:
             return None
         return f'The text says "{clause.term.label}" of "{about.noun}", beside "{subject}".'
 
+    def _is_behind(self, clause: Clause, at: int, about: Description, subject: str) -> bool:
+        """Whether a name stands behind what is said of "the hall", and has no word of that."""
+        named = any(name_key(word) in name_key(subject).split() for word in about.noun.split())
+        whole = name_key(clause.units[at].text) == name_key(subject) and lead_of(clause.units, at) != "as"
+        return at > clause.value and whole and not (about.inner or about.possessive or named)
+
     def _other(self, clause: Clause, found: Governor, subject: str) -> str | None:
         """The other thing of which the words surely speak, by what stands right before them."""
         units, text = clause.units, self._text.text
-        if says_of_a_part(units, found) or says_of_owned(clause, found):
+        beside = (says_of_a_part, is_of_object, meets_there)
+        if any(check(units, found) for check in beside) or says_of_owned(clause, found):
             return "something of another thing"
         owner = owner_before(units, found) or name_before(clause, found)
         if owner is not None and not self.is_name_of(owner, subject):
@@ -374,15 +395,3 @@ class SubjectLook:
 
 def _is_name(units: Sequence[Unit], at: int) -> bool:
     return 0 <= at < len(units) and units[at].kind is Kind.NAME
-
-
-def _without_verb(about: Description, verb: str) -> Description:
-    """A description without the verb behind its noun: "Its restaurant seats 48"."""
-    *nouns, last = about.noun.split()
-    return replace(about, noun=" ".join(nouns)) if nouns and last == verb else about
-
-
-def _first_name(clause: Clause, found: Governor) -> int | None:
-    """The place of the first name before words that is no complement."""
-    names = (n for n, unit in enumerate(clause.units[: found.first]) if unit.kind is Kind.NAME)
-    return next((n for n in names if not is_complement(clause.units, n)), None)

@@ -10,6 +10,7 @@ from typing import Final
 
 from extractors.english.wording.descriptions import (
     BEFORE_NAMES,
+    ELSEWHERE,
     POSSESSIVE,
     STRONG,
     Description,
@@ -25,7 +26,6 @@ __all__ = [
     "antecedent_before",
     "chained",
     "is_complement",
-    "listed_with",
     "subject_of",
 ]
 
@@ -38,6 +38,8 @@ _NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split
 """Prepositions that do not say where something is, so that what follows their name is said of that name."""
 _PLACING: Final = frozenset({"in", "within", "inside", "at", "on", "of"})
 _STOOD: Final = frozenset("stood lay sat stands lies sits".split())  # noqa: SIM905
+_NEAR: Final = frozenset({"near", "beside", "opposite", "behind"})
+_UNTIL: Final = frozenset("until till before after since when".split())  # noqa: SIM905
 _HAVING: Final = frozenset({"had", "has", "have", "saw", "got"})
 
 
@@ -83,8 +85,10 @@ def subject_of(
         lies = lead_of(units, place) in PREPOSITIONS or _is_complement(units, place, start)
         if not lies or (place == anchor - 1 and _may_follow(units, anchor)):
             return adjacent
-    if at == anchor - 1 and at >= start and units[at].kind is Kind.NAME and lead_of(units, at) in _HAVING:
-        return units[at]
+    if at == anchor - 1 and at >= start and units[at].kind is Kind.NAME:
+        lead = lead_of(units, at)
+        if lead in _HAVING or (lead in _UNTIL and units[anchor].text.endswith("ed")):
+            return units[at]  # "until Norton's Elm Tower opened"
     if (reduced := _reduced(units, start, at, anchor)) is not None:
         return reduced
     fronts = at < start and (start == 0 or units[start - 1].kind is Kind.MARK)
@@ -109,6 +113,8 @@ def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | 
         if units[here].text not in PREPOSITIONS:
             return None
         at = here - 1
+        if units[at].text in ELSEWHERE:
+            return False  # "was cast at the Elm Works in Weston"
         if units[at].kind is Kind.WORD and any(one.text in POSSESSIVE for one in units[max(0, at - 2) : at]):
             return False  # "began with its teachers at Elm School in Norton"
     return None
@@ -117,20 +123,6 @@ def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | 
 def is_complement(units: Sequence[Unit], at: int) -> bool:
     """Whether a name only says where, of what or by whom: "in Norton", "by the Oak Trust"."""
     return lead_of(units, at) in PREPOSITIONS | _NAMING
-
-
-def listed_with(units: Sequence[Unit], subject: Unit) -> Sequence[Unit]:
-    """The names that open a clause together: "Elm Hall and the Ash Tower were designed by"."""
-    at = next(n for n, unit in enumerate(units) if unit is subject)
-    found, here = [subject], at - 1
-    while here > 0 and units[here].text in ("and", ",", "the", "both"):
-        if units[here].text in ("and", ",") and units[here - 1].kind is Kind.NAME:
-            found.append(units[here - 1])
-            here -= 1
-        here -= 1
-    opens = here < 0 or units[here].kind is Kind.MARK or units[here].text in ("the", "both")
-    joined = any(unit.text == "and" for unit in units[max(here, 0) : at])
-    return found if opens and joined else [subject]
 
 
 def _between(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
@@ -230,6 +222,8 @@ def _antecedent(
     apposed = _apposition(units, start, at - 2) if lead_of(units, at) == "by" else None
     if (noun := apposed or _noun_with_place(units, start, at)) is not None:
         return noun
+    if lead_of(units, at) in _NEAR and at == relative - 2:
+        return nearest  # "lies near Ash Station, which is served by"
     if _is_complement(units, at, start):
         return _nearest(units, start, at - 1, -1)  # "in Weston, and Ash County, Norton, that connects"
     restricts = at == relative - 1 and units[relative].text in ("that", "which")

@@ -13,6 +13,7 @@ from typing import Final
 from extractors.english.people import looks_like_person
 from extractors.english.wording.phrases import Phrases
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
+from extractors.grounding.entities import name_key
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 
@@ -83,6 +84,17 @@ class Topics:
         free = [n for n in names if not _is_complement(units, n)]
         mine = [n for n in names if is_subject(units[n])]
         return not (mine and (free or described) and not set(mine) & set(free))
+
+    def is_named_before(self, sentence: Span, name: str) -> bool:
+        """Whether the sentence before has a name, or there is none."""
+        at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
+        return at == 0 or bool(self._text.occurrences(name, self._text.sentences[at - 1]))
+
+    def comes_later(self, sentence: Span, name: str, noun: Sequence[str]) -> bool:
+        """Whether a text has a name only after a sentence, which opens with no word of it."""
+        first = next(iter(self._text.occurrences(name)), None)
+        named = any(name_key(word) in name_key(name).split() for word in noun)
+        return first is not None and first.start >= sentence.end and not named
 
     def of(self, sentence: Span) -> str | None:
         """What a sentence is about; None where that is open."""
@@ -283,8 +295,19 @@ def _presented(units: Sequence[Unit]) -> Unit | None:
 
 def is_another(units: Sequence[Unit]) -> bool:
     """Whether a sentence opens with another thing of a kind: "The original hospital on the site"."""
+    if _is_numbered_part(units):
+        return True
     opening = [unit.text for unit in units if unit.kind is not Kind.MARK][:2]
     return len(opening) == 2 and opening[0] in ("the", "an", "its") and opening[1] in _OTHERS
+
+
+def _is_numbered_part(units: Sequence[Unit]) -> bool:
+    """Whether a sentence opens with one of several parts: "Terminal 4 opened", "Phase 2 was"."""
+    if len(units) < 3 or units[0].text in PREPOSITIONS or is_adverb(units[0]):
+        return False
+    number, verb = units[1], units[2]
+    numbered = number.text.isdigit() and len(number.text) < 4 and number.start == units[0].end + 1
+    return numbered and (verb.text in AUXILIARIES or verb.text.endswith("ed"))
 
 
 def opening_noun(units: Sequence[Unit]) -> Sequence[str]:

@@ -59,7 +59,7 @@ _INDEFINITE = re.compile(
     r"[a-z][\w-]*){0,2}\s+$"
 )
 _IS_A = re.compile(
-    r"\b(?:is|was)\s+an?\s+(?:(?!(?:in|on|at|of|to|by|for|near|from|with)\b)[a-z][\w-]*\s+){0,2}$"
+    r"\b(?:is|was|became|become|becomes)\s+an?\s+(?:(?!(?:in|on|at|of|to|by|for|near|from|with)\b)[a-z][\w-]*\s+){0,2}$"
 )
 _COLON = re.compile(r"(?: [a-z]+){0,2}:\s")
 _KEY = re.compile(r"[^\n:]{1,30}:\s|\s*\n")
@@ -83,7 +83,7 @@ AUXILIARIES: Final = frozenset(
 PREPOSITIONS: Final = frozenset(
     """in on at of by for from to with near within inside into along between beside behind under over after
     before across around through against among about opposite outside above below beneath until since during
-    as than without toward towards onto upon via per past off beyond""".split()  # noqa: SIM905
+    as than without toward towards onto upon via per past off beyond underneath alongside atop""".split()  # noqa: SIM905
 )
 
 

@@ -26,6 +26,7 @@ _PLACED = re.compile(
 _NAME_FOLLOWS = re.compile(r" [A-Z]")
 _PART = re.compile(r"[a-z]+ (?:[a-z]+ )*of ")
 _OWNED = re.compile(r"(?!St\b|Saint\b).*\w['’]s? (?:[a-z][\w-]* ?)+$")
+_STYLED = re.compile(r".*\b(?:[Ss]tyle|Revival|Deco|Nouveau) (?:[a-z][\w-]* ?)+$")
 _REACH: Final = 24
 _HOUSE = re.compile(r"(?<![\w,.])(?<!\bin )(?<!\bby )(?<!\bof )\d+(?:[-–]\d+)?[A-Za-z]? $")
 
@@ -81,6 +82,8 @@ class WholeNames:
             return f'"{words}" opens with a preposition and is no name.'
         if self.introduces(words, spans):
             return f'"{words}" says what the name behind it is, and is no name.'
+        if _STYLED.match(words):
+            return f'"{words}" describes a thing by its style and is no name.'
         return f'"{words}" describes a thing by its owner and is no name.' if _OWNED.match(words) else None
 
     def introduces(self, words: str, spans: Sequence[Span]) -> bool:

@@ -26,7 +26,7 @@ SAID = [
     ("Elm Hall was built for Oak Trust by Ash Company.", ("Elm Hall", "built by", "Ash Company")),
     ("The Elm Works were modernised in 2019.", ("Elm Works", "renovated", "2019")),
     ("Elm Hall is a museum in Ash Village, Norton.", ("Ash Village", "located in", "Norton")),
-    ("Elm Hall lies on the Upper East Side of Norton.", ("Elm Hall", "located on", "Upper East Side")),
+    ("Elm Hall lies on the Upper East Side of Norton.", ("Elm Hall", "located in", "Upper East Side")),
     ("Elm Line, the bus system of Norton, opened in 1905.", ("Elm Line", "opened", "1905")),
     ("Elm Hall is on the east.[4] The Ash Hotel, built in 1852, is old.", ("Ash Hotel", "completed", "1852")),
     ("Elm Hall is a building in Norton that was completed in 1793.", ("Elm Hall", "completed", "1793")),
