@@ -437,3 +437,19 @@ async def test_initials_in_brackets_are_the_name_before_them(schema: Schema) -> 
     found = await pipeline(schema, ScriptedModel(reply(rows))).extract(text)
     assert [entity.label for entity in found.entities] == ["Norton Elm Museum"]
     assert not [c for c in found.candidates if c.problems and c.predicate != RDF_TYPE]
+
+
+async def test_the_region_behind_a_place_is_no_part_of_its_name(schema: Schema) -> None:
+    said = ("Elm Hall", "located in", "Weston, Norton")
+    found = await pipeline(schema, ScriptedModel(reply([said]))).extract("Elm Hall is in Weston, Norton.")
+    assert "Weston" in {entity.label for entity in found.entities}
+    assert "Weston, Norton" not in {entity.label for entity in found.entities}
+    said = ("Ash & Reed, Inc.", "located in", "Weston")
+    found = await pipeline(schema, ScriptedModel(reply([said]))).extract("Ash & Reed, Inc. is in Weston.")
+    assert "Ash & Reed, Inc." in {entity.label for entity in found.entities}
+
+
+async def test_numbers_are_no_name(schema: Schema) -> None:
+    said = ("9429–9441", "located on", "Elm Boulevard")
+    text = "The building is located at 9429–9441 on Elm Boulevard."
+    assert NOT_A_NAME in (await _problems(schema, text, said))[0]
