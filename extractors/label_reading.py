@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -43,17 +44,22 @@ class LabelReading:
         """What one pair of names alone can be meant by, and what a noun phrase says that a name is.
 
         `readings` are those that were looked at again. Where one stands that leads to the same value by the
-        same relation, or joins the same two, nothing is added.
+        same relation, or joins the same two, nothing is added but the others of a list.
         """
         wording = self._wording(readings)
         sound = [one for one in self._sure(readings) if one.relation is not None and one.doubt is None]
         said = {(one.relation, name_key(one.said.triple.object)) for one in sound}
         linked = {_keys(one) for one in sound}
+        pairs = list(paired(wording))
+        several = Counter((term.iri, name_key(value)) for _, term, value, _ in pairs)
         found = [
             one
-            for one in self._interpreter.interpret(_unsaid(paired(wording), (), sound))
+            for one in self._interpreter.interpret(_unsaid(pairs, (), sound))
             if one.relation is not None
-            and (one.relation, name_key(one.said.triple.object)) not in said
+            and (
+                (one.relation, name_key(one.said.triple.object)) not in said
+                or several[one.relation.iri, name_key(one.said.triple.object)] > 1
+            )
             and _keys(one) not in linked
             and wording.look(one) == one
         ]

@@ -60,6 +60,7 @@ _TOWNS: Final = frozenset(
 )
 """Towns that are named like people or saints: "Milan's Elm Tower" is the Elm Tower."""
 _ADDRESS = re.compile(r"[^,]+ \d+[a-zA-Z]?(?:[-–]\d+)?, \S")
+_OWN_PART = re.compile(r"\sand (?:its|his|her|their)\s")
 _OF_SAINTS: Final = 2
 _STREETS: Final = frozenset({"road", "street", "lane", "avenue", "row"})
 _CAPITALIZED_NEXT: Final = re.compile(r"[ -][^\W\d_a-z]")
@@ -173,6 +174,8 @@ class Names:
             entry = link.alternatives[0]  # the statements in which its class does not fit say so
             return Name(entry.iri, entry.label, _sorted(entry.classes), False)
         doubts = [] if is_name(mention.name) else [_not_a_name(mention.name)]
+        if _OWN_PART.search(mention.name):
+            doubts.append(_two_names(mention.name))
         if _ADDRESS.match(mention.name):
             doubts.append(Problem(NOT_A_NAME, f'"{mention.name}" is an address: write what is there.'))
         if is_two_names(mention.name, self._linker.schema):

@@ -127,6 +127,8 @@ def _opens_clause(clause: Clause, at: int, found: Governor) -> bool:
         return False
     if _describes_noun(units, at):
         return False
+    if _acts_in_relative(clause, at, found.first):
+        return False
     if _is_of_object(units, at, clause.value, found) or _is_of_name_before(units, at, found.first):
         return False
     before = units[at - 1].text if at else ""
@@ -163,6 +165,16 @@ def _has_subject_between(units: Sequence[Unit], at: int, first: int) -> bool:
     if apart < verb and earlier:
         return True  # "Elm Line: end at Ash Hill; operator Oak Trust"
     return bool(between) and not between[0].text[0].isdigit()
+
+
+def _acts_in_relative(clause: Clause, at: int, first: int) -> bool:
+    """Whether a name acts in an aside: "the tower, which Stone drew and Reed Co built, was completed"."""
+    units = clause.units
+    verb = units[at + 1] if at + 1 < first else None
+    if verb is None or not clause.phrases.is_converse(verb):
+        return False
+    closed = any(unit.text == "," for unit in units[at + 2 : first])
+    return closed and any(unit.text in _RELATIVE for unit in units[:at])
 
 
 def _describes_noun(units: Sequence[Unit], at: int) -> bool:

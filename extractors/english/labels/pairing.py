@@ -7,8 +7,9 @@ subject only is a statement.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 
 from pyoxigraph import NamedNode
 
@@ -19,6 +20,7 @@ from extractors.english.wording.clause import Clause, Governor
 from extractors.english.wording.look import Wording
 from extractors.english.wording.phrases import Group, group_of
 from extractors.english.wording.units import units_of
+from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 from ontology.terms import OntologyProperty, PropertyKind
 
@@ -42,8 +44,21 @@ def paired(wording: Wording) -> Iterator[Proposed]:
             for one in subjects
             if wording.says(sentence, term, one, value, "", partial(_governs, wording, sentence, one)) is None
         ]
-        if len(acting) == 1:
-            yield acting[0], term, wording.text.text[value.start : value.end], sentence
+        if acting and _is_list(wording.text, sentence, subjects):
+            acting = subjects
+        elif len(acting) != 1:
+            continue
+        words = wording.text.text[value.start : value.end]
+        yield from ((one, term, words, sentence) for one in acting)
+
+
+def _is_list(text: GroundedText, sentence: Span, names: Sequence[str]) -> bool:
+    """Whether names open a sentence together: "The Elm Hall and the Ash Tower are both served by"."""
+    spans = sorted(found[0] for name in names if (found := text.occurrences(name, sentence)))
+    gaps = [text.text[one.end : other.start].casefold() for one, other in pairwise(spans)]
+    opening = text.text[sentence.start : spans[0].start].strip().casefold() if spans else "."
+    listed = all(gap in (" and ", " and the ", ", ", ", the ", ", and ", ", and the ") for gap in gaps)
+    return len(spans) == len(names) > 1 and listed and " and " in gaps[-1] and opening in ("", "the", "both")
 
 
 def _governs(wording: Wording, sentence: Span, subject: str, clause: Clause, found: Governor) -> bool:

@@ -29,6 +29,7 @@ from extractors.english.wording.units import (
     PREPOSITIONS,
     Kind,
     Unit,
+    is_adjectival,
     is_adverb,
     outside,
     units_of,
@@ -45,7 +46,8 @@ _SMALL: Final = frozenset("a an the and which who that it its".split())  # noqa:
 _QUOTES: Final = frozenset("\"“”'‘’")
 
 _OWNER = re.compile(
-    r"(?<![\w.])(?<![^\W\d_a-z] )(?!(?:It|Let|Here|There|What|That|Who|He|She|Today|Now|City)['’])"
+    r"(?<![\w.])(?<![^\W\d_a-z] )(?<!St\. )(?<!Mt\. )"
+    r"(?!(?:It|Let|Here|There|What|That|Who|He|She|Today|Now|City|World|Women|Men|Children|People)['’])"
     r"(?P<owner>[^\W\d_a-z][\w-]{2,})['’]s (?=[^\W\d_a-z])"
 )
 
@@ -121,6 +123,8 @@ def _of_owners(
         if person or phrases.is_noun(words) or owned is None:
             continue
         name = text.text[found.end() : owned]
+        if is_adjectival(name):
+            continue  # "Norton's German, Polish and other families"
         if without_possessor(f"{words}'s {name}", phrases.is_noun) == name:
             yield from ((name, term, words, sentence) for term in terms)
 
@@ -300,7 +304,8 @@ def may_act(units: Sequence[Unit], at: int) -> bool:
     if any(one.text == "by" for one in units[max(0, at - 3) : at]):
         return False
     after = units[at + 1 : at + 3]
-    return not (_goes_on(unit, after) or (after and after[0].text in (")", "to", "'s")))
+    closed = bool(after) and after[0].text in _QUOTES and after[-1].text == ")"  # "(lit. 'Elm House')"
+    return not (_goes_on(unit, after) or closed or (after and after[0].text in (")", "to", "'s")))
 
 
 def _goes_on(unit: Unit, after: Sequence[Unit]) -> bool:
@@ -332,7 +337,8 @@ def _is_cut(clause: Clause, found: Governor) -> bool:
     listed = term.kind is not PropertyKind.OBJECT and "and" in (before, after)
     described = at + 1 < len(units) and found.last <= at + 1 and clause.phrases.is_kind(units[at + 1])
     firm = any(unit.text == "&" and unit.kind is Kind.MARK for unit in units[max(0, at - 3) : at + 5])
-    owner = "'s" in (before, after) or units[max(at - 1, 0)].text.isdigit()  # "100 Elm Street"
+    owned = before == "'s" and not clause.phrases.has(term.iri, "in")  # "in Norton's Old Town"
+    owner = owned or after == "'s" or units[max(at - 1, 0)].text.isdigit()  # "100 Elm Street"
     glued = any(units[n].text == "-" and is_glued(units, n) for n in range(found.first, at))
     if glued or is_compound(units, at):
         return True

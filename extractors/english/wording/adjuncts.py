@@ -28,6 +28,7 @@ _DATE: Final = re.compile(
     r"\d{1,2}(?:st|nd|rd|th)?|\d{4}s?|january|february|march|april|may|june|july|august|september|october|"
     r"november|december|early|late|mid|the|about|around|circa|spring|summer|autumn|fall|winter|,"
 )
+_HERE: Final = frozenset({"there", "here"})
 _LONGEST_ADJUNCT: Final = 7
 _LONGEST_ORIGIN: Final = 9
 _LONGEST_PLACE: Final = 4
@@ -105,7 +106,9 @@ def _is_date(between: Sequence[Unit]) -> bool:
 def _is_adjunct(between: Sequence[Unit]) -> bool:
     """Whether words only say when, where, for what or as what; another verb or clause ends them."""
     period = any(unit.text[0].isdigit() for unit in between)
-    return between[0].text in _LEADS and all(
+    if between[0].text in _HERE:
+        between = between[1:]  # "put up there in 1897 by"
+    return (not between or between[0].text in _LEADS) and all(
         _DATE.fullmatch(unit.text)
         or (period and unit.text in _IN_PERIOD)
         or unit.kind is Kind.NAME

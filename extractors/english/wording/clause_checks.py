@@ -32,6 +32,7 @@ __all__ = [
     "name_before",
     "noun_before",
     "objects_of",
+    "of_named_kind",
     "only_places",
     "opens_next_clause",
     "other_subject",
@@ -193,6 +194,16 @@ def opens_next_clause(clause: Clause) -> bool:
     return follows is Kind.WORD and [unit.text for unit in clause.units[lead - 1 : lead + 1]] == [",", "and"]
 
 
+def of_named_kind(clause: Clause, found: Governor) -> str | None:
+    """A name with its noun right before a preposition: "after Elm station on the Main Line"."""
+    units, noun = clause.units, found.first - 1
+    lone = found.last == found.first + 1 and units[found.first].text in _PARTICLES
+    named = noun > 1 and units[noun - 1].kind is Kind.NAME and units[noun - 2].text in PREPOSITIONS
+    if not (lone and named and clause.phrases.is_kind(units[noun])):
+        return None
+    return f"{units[noun - 1].text} {units[noun].text}"
+
+
 def is_numeral(word: str) -> bool:
     """Whether a word numbers one of several: "the first shop"."""
     return word in _NUMBERED
@@ -249,6 +260,8 @@ def name_before(clause: Clause, found: Governor) -> Unit | None:
     units, at, term = clause.units, found.first - 1, clause.term
     if at > 0 and units[at].text == ",":
         at -= 1
+    if at > 0 and units[at].text in ("a", "an") and units[at - 1].kind is Kind.NAME:
+        return units[at - 1]  # "making Norton a suburb of"
     alias = term.kind is not PropertyKind.OBJECT and group_of(term) is Group.NAMES
     noun = clause.phrases.is_kind(units[found.first]) and not units[found.first].text.endswith("ed")
     apart = at == found.first - 2 and not is_complement(units, at)

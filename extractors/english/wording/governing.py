@@ -15,7 +15,7 @@ from extractors.english.wording.descriptions import ELSEWHERE
 from extractors.english.wording.measured import of_number
 from extractors.english.wording.phrases import OF_PLACES, Group, Occurrence
 from extractors.english.wording.placing import goes_on_with_name, is_side, of_place
-from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
+from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adjectival, is_adverb
 
 __all__ = ["governor", "governors"]
 
@@ -34,6 +34,9 @@ _NOT_MAKING: Final = frozenset(
     "named renamed owned bought acquired purchased sold funded led run operated managed used".split()  # noqa: SIM905
 )
 _FOUNDED: Final = frozenset("founded established formed created started begun".split())  # noqa: SIM905
+_ROLES: Final = ("er", "or", "ect", "ers", "ors", "ects")
+_ARTISTS: Final = frozenset("sculptor sculptors artist artists painter painters muralist".split())  # noqa: SIM905
+_NO_ROLES: Final = frozenset({"border", "borders", "center", "centers", "quarters", "towers", "waters"})
 _OWNERS: Final = frozenset({"owner", "owners", "proprietor", "proprietors"})
 _INVERTED: Final = frozenset("lie lies lay stand stands stood sit sits sat".split())  # noqa: SIM905
 """Verbs whose subject may follow: "Next to the museum lies Elm Park"."""
@@ -70,7 +73,7 @@ def _before(clause: Clause) -> Sequence[Governor]:
     while at >= 0:
         at = _past_kind(units, at)
         ending = [one for one in clause.occurrences if one.last == at + 1 and not _is_agent(one, clause)]
-        if ending and not (joined and units[at].text in ("with", "to")):
+        if ending and not (joined and units[at].text in ("with", "to")) and not _is_of_agent(ending, clause):
             alone = all(one.last == one.first + 1 for one in ending) and units[at].text in PREPOSITIONS
             parted = parted or (alone and words > 0)
             apart = crossed and (alone or units[at].text in ("of", "in", "on", "at"))
@@ -79,7 +82,7 @@ def _before(clause: Clause) -> Sequence[Governor]:
             apart = apart or (listed and (parted or _has_own_verb(units, clause.value)))
             return () if apart else _own(ending, clause)
         unit = units[at]
-        if unit.kind is Kind.NAME:
+        if unit.kind is Kind.NAME and not _describes_agent(units, at):
             if not joined or since or (unit.start, unit.end) == _span(units[clause.value]):
                 return ()  # "for Ada Stone, a merchant and former Mayor of Norton"
             joined = False
@@ -171,13 +174,21 @@ def _is_side(clause: Clause, at: int) -> bool:
 def _is_agent(one: Occurrence, clause: Clause) -> bool:
     """Whether a role is that of another verb's agent: "renamed by the developer Ada Stone"."""
     units = clause.units
-    role = units[one.first].text.endswith(("er", "or", "ect", "ers", "ors", "ects"))
+    role = units[one.first].text.endswith(_ROLES)
     by = next((n for n in range(max(0, one.first - 3), one.first) if units[n].text == "by"), None)
     if one.last != one.first + 1 or not role or by is None:
         return False
     if units[one.first].text in _OWNERS:
         return True
     return any(unit.text in _NOT_MAKING for unit in units[max(0, by - _LONGEST_HEAD) : by])
+
+
+def _is_of_agent(ending: Iterable[Occurrence], clause: Clause) -> bool:
+    """Whether words only say what an agent is, so that the verb before it counts: "built by the engineer"."""
+    units, said = clause.units, list(ending)
+    led = all(any(unit.text == "by" for unit in units[max(0, one.first - 3) : one.first]) for one in said)
+    roles = all(one.last == one.first + 1 and units[one.first].text.endswith(_ROLES) for one in said)
+    return led and roles and not any(clause.term.iri in one.terms for one in said)
 
 
 def _past_aside(units: Sequence[Unit], at: int, openers: Collection[str] = ("which", "who")) -> int:
@@ -223,9 +234,41 @@ def _own(ending: Iterable[Occurrence], clause: Clause) -> Sequence[Governor]:
         for one in ending
         if clause.term.iri in one.terms
         and not (units[one.last - 1].text == "on" and is_side(units[clause.value].text))
+        and not _is_noun_of(units, one)
+        and not _is_turned_into(units, one)
+        and not _is_made_by_artist(clause, one)
         and not _is_active(one, clause)
         and not _is_of_founding(units, one)
     ]
+
+
+def _describes_agent(units: Sequence[Unit], at: int) -> bool:
+    """Whether a people's name only describes who made something: "by the English engineer Ada Stone"."""
+    role = units[at + 1].text if at + 1 < len(units) else ""
+    return is_adjectival(units[at].text.capitalize()) and role.endswith(_ROLES) and role not in _NO_ROLES
+
+
+def _is_made_by_artist(clause: Clause, one: Occurrence) -> bool:
+    """Whether "created" says who made a work, and not who founded it: "created by the sculptor Ada Stone"."""
+    between = clause.units[one.last : clause.value]
+    founds = clause.phrases.has_words(clause.term.iri, ("founded", "by"))
+    created = clause.units[one.first].text in ("created", "made")
+    return founds and created and any(unit.text in _ARTISTS for unit in between)
+
+
+def _is_turned_into(units: Sequence[Unit], one: Occurrence) -> bool:
+    """Whether "by" behind a noun belongs to the verb before: "was turned into a hotel by"."""
+    by = units[one.last - 1].text == "by" and one.last == one.first + 2
+    return by and any(unit.text == "into" for unit in units[max(0, one.first - 4) : one.first])
+
+
+def _is_noun_of(units: Sequence[Unit], one: Occurrence) -> bool:
+    """Whether words are a noun with "of": "the village of Norton" is Norton, "the borders of" no verb."""
+    led = one.first > 0 and units[one.first - 1].text == "the"
+    being = one.first > 1 and units[one.first - 2].text in AUXILIARIES | {",", "as"}
+    place = units[one.first].text in OF_PLACES and units[one.last - 1].text == "of" and not being
+    borders = one.last == one.first + 1 and one.last < len(units) and units[one.last].text == "of"
+    return led and (place or (borders and units[one.first].text.endswith("s")))
 
 
 def _is_active(one: Occurrence, clause: Clause) -> bool:
@@ -288,12 +331,13 @@ def _as_role(clause: Clause) -> Governor | None:
         end = one.last - (units[one.last - 1].text in ("of", "was", "were"))
         if clause.term.iri not in one.terms or end <= one.first:
             continue
-        if not units[end - 1].text.endswith(("er", "or", "ers", "ors", "ect", "ects")):
+        role = units[end - 1].text
+        if role in _NO_ROLES or not role.endswith(_ROLES):
             continue
-        role = [unit.text for unit in units[one.first : end]]
-        if not clause.phrases.has_noun_form(clause.term.iri, role[-1]):
+        if not clause.phrases.has_noun_form(clause.term.iri, role):
             continue  # "its owner" for "owns"
-        led = clause.phrases.has_words(clause.term.iri, (*role, "of"))  # "is a member of the league"
+        said = (unit.text for unit in units[one.first : end])
+        led = clause.phrases.has_words(clause.term.iri, (*said, "of"))  # "is a member of the league"
         before = units[one.first - 1].text if one.first else ""
         if before in ("its", "the") and _is_named(units, value, one.first - 1, end):
             return Governor(one.first, end)

@@ -7,11 +7,21 @@ from typing import Final
 
 from extractors.english.people import is_given_name, looks_like_organization
 from extractors.english.wording.clause import Clause, Governor, is_fronted
+from extractors.english.wording.descriptions import BEFORE_NAMES, ELSEWHERE, POSSESSIVE
 from extractors.english.wording.phrases import OF_PLACES
+from extractors.english.wording.subjects import NOT_PLACING, SubjectCheck
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 from ontology.labels import stem
 
-__all__ = ["goes_on_with_name", "is_of_object", "is_side", "meets_there", "of_place", "says_of_a_part"]
+__all__ = [
+    "chained",
+    "goes_on_with_name",
+    "is_of_object",
+    "is_side",
+    "meets_there",
+    "of_place",
+    "says_of_a_part",
+]
 
 _ARTICLES: Final = frozenset({"the", "a", "an", "its", "his", "her", "their", "this", "that"})
 _CONJUNCTIONS: Final = frozenset({"and", "or", "&", "with", "to", "well", "plus"})
@@ -32,7 +42,6 @@ _MEETING: Final = frozenset(
     for word in "leaves meets crosses joins enters intersects passes reaches left met".split()  # noqa: SIM905
 )
 _PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
-_POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
 _NO_NOUNS: Final = PREPOSITIONS | AUXILIARIES | frozenset("the and or but which that who it its".split())  # noqa: SIM905
 _PLACES_IT: Final = PREPOSITIONS - {"of", "to", "for", "by", "from", "into", "as"}
 _ENDS: Final = frozenset("top foot edge side end slope summit middle part".split())  # noqa: SIM905
@@ -105,7 +114,8 @@ def _kind_of_region(clause: Clause) -> Governor | None:
     here = noun - 1
     while here > 0 and noun - here < _LONGEST_HEAD and units[here].kind is Kind.WORD:
         if units[here].text in ("a", "an"):
-            return Governor(noun, clause.value)
+            made = here - 1 if units[here - 1].kind is Kind.NAME and here > 1 else None
+            return Governor(noun, clause.value, subject=made)  # "making Norton a suburb of Weston"
         if units[here].text in PREPOSITIONS | AUXILIARIES | _ARTICLES:
             return None
         here -= 1
@@ -171,7 +181,7 @@ def says_of_a_part(units: Sequence[Unit], found: Governor) -> bool:
     if found.last != first + 1 or units[first].text not in _PARTICLES or first < 2:
         return False
     nouns = units[max(0, first - 3) : first]
-    return nouns[-1].kind is Kind.WORD and any(unit.text in _POSSESSIVE for unit in nouns[-3:-1])
+    return nouns[-1].kind is Kind.WORD and any(unit.text in POSSESSIVE for unit in nouns[-3:-1])
 
 
 def is_of_object(units: Sequence[Unit], found: Governor) -> bool:
@@ -183,6 +193,8 @@ def is_of_object(units: Sequence[Unit], found: Governor) -> bool:
     lone = found.last == first + 1 and units[first].text in _PARTICLES
     if not lone or first < 2 or units[first - 1].kind is not Kind.WORD:
         return False
+    if _is_counted(units, first - 1):
+        return True  # "with 723 branches in Weston"
     article = first - 1
     while (
         article > 0 and units[article].kind is Kind.WORD and units[article].text not in ("a", "an", "another")
@@ -202,6 +214,12 @@ def is_of_object(units: Sequence[Unit], found: Governor) -> bool:
     return units[lead].text not in AUXILIARIES | _BEING_OR_HAVING
 
 
+def _is_counted(units: Sequence[Unit], noun: int) -> bool:
+    """Whether a noun in the plural has a number before it."""
+    plural = units[noun].text.endswith("s") and not units[noun].text.endswith("ss")
+    return plural and noun > 0 and units[noun - 1].text.replace(",", "").isdigit()
+
+
 def meets_there(units: Sequence[Unit], found: Governor) -> bool:
     """Whether "at" says where a way does something to another: "leaves the Elm Road at Ash Hill"."""
     first = found.first
@@ -211,3 +229,28 @@ def meets_there(units: Sequence[Unit], found: Governor) -> bool:
     while lead > 0 and units[lead].text == "the":
         lead -= 1
     return lead > 0 and units[lead].stem in _MEETING
+
+
+def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | None:
+    """Whether places lead from a name back to a subject: "Elm Hall on Elm Street at" leads to the hall.
+
+    False: they lead to a name that is only compared or named after, or to "its teachers"; None: neither.
+    """
+    while at >= 0 and units[at].kind is Kind.NAME:
+        if is_subject(units[at]):
+            return True
+        here = at - 1
+        while here >= 0 and units[here].text in BEFORE_NAMES:
+            here -= 1
+        if here < 0:
+            return None
+        if units[here].text in NOT_PLACING - {"to", "by"}:
+            return False
+        if units[here].text not in PREPOSITIONS:
+            return None
+        at = here - 1
+        if units[at].text in ELSEWHERE:
+            return False  # "was cast at the Elm Works in Weston"
+        if units[at].kind is Kind.WORD and any(one.text in POSSESSIVE for one in units[max(0, at - 2) : at]):
+            return False  # "began with its teachers at Elm School in Norton"
+    return None

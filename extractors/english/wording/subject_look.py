@@ -22,6 +22,7 @@ from extractors.english.wording.clause_checks import (
     name_before,
     noun_before,
     objects_of,
+    of_named_kind,
     only_places,
     opens_next_clause,
     other_subject,
@@ -31,16 +32,14 @@ from extractors.english.wording.clause_checks import (
 from extractors.english.wording.descriptions import Description, lead_of, without_verb
 from extractors.english.wording.kinds import KindLook, kind_of_name
 from extractors.english.wording.phrases import Group, phrases_of
-from extractors.english.wording.placing import is_of_object, meets_there, says_of_a_part
+from extractors.english.wording.placing import chained, is_of_object, meets_there, says_of_a_part
 from extractors.english.wording.subjects import (
     antecedent_before,
-    chained,
     is_complement,
     subject_of,
 )
 from extractors.english.wording.topics import Topics, complemented, is_another, opening_noun
 from extractors.english.wording.units import (
-    AUXILIARIES,
     PREPOSITIONS,
     Kind,
     Unit,
@@ -113,19 +112,9 @@ class SubjectLook:
 
         What is in brackets is about the name before them.
         """
-        if any(unit.text == ")" for unit in units[-1:]):
-            opened = max((n for n, unit in enumerate(units) if unit.text == "("), default=0)
-            if opened and units[opened - 1].kind is Kind.NAME:
-                return False
-        if [unit.text for unit in units[:1]] == ["this"] and units[1].text in AUXILIARIES | {"came"}:
-            return False  # "This came to be called the Elm Affair": what happened, no thing
         noun = opening_noun(units) if any(unit.text in ("the", "this") for unit in units[:2]) else ()
-        if is_another(units) or self.topics.comes_later(sentence, subject, noun):
+        if is_another(units) or self.topics.is_apart(sentence, subject, units, noun):
             return False
-        if [unit.text for unit in units[:1]] == ["they"] and not self.topics.is_named_before(
-            sentence, subject
-        ):
-            return False  # "Three hotels are still open. They are in Norton"
         topics = list(self.topics.recent(sentence))
         described = (self.topics.described(sentence, " ".join(noun[:n])) for n in range(len(noun), 0, -1))
         topics += [name for name in described if name is not None]
@@ -185,7 +174,9 @@ class SubjectLook:
         if isinstance(about, Description):
             about = without_verb(about, units[found.first].text)
             of_it = units[found.last - 1].text == "by" or group is Group.NUMBERS or about.inner
-            of_it = of_it or (group is Group.DATES and units[found.first - 1].text in about.noun.split())
+            noun = about.noun.split()
+            of_it = of_it or (group is Group.DATES and (units[found.first - 1].text in noun))
+            of_it = of_it or (group is Group.DATES and self._schema.find_class(noun[-1]) is not None)
             return self._beside_description(clause, found, about, subject) or self._misdescribed(
                 about, term, subject, of_it=of_it
             )
@@ -247,6 +238,14 @@ class SubjectLook:
     def _other(self, clause: Clause, found: Governor, subject: str) -> str | None:
         """The other thing of which the words surely speak, by what stands right before them."""
         units, text = clause.units, self._text.text
+        station = of_named_kind(clause, found)
+        if found.last <= min(clause.others, default=0) < clause.value and all(
+            unit.kind is Kind.NAME or unit.text in ("and", ",", "the", "of")
+            for unit in units[found.last : clause.value]
+        ):
+            return "what is named before both"  # "became the Elm Gallery and Tea Room"
+        if station is not None and not self.is_same(station, subject):
+            return f'"{station}"'
         beside = (says_of_a_part, is_of_object, meets_there)
         if any(check(units, found) for check in beside) or says_of_owned(clause, found):
             return "something of another thing"

@@ -10,7 +10,6 @@ from typing import Final
 
 from extractors.english.wording.descriptions import (
     BEFORE_NAMES,
-    ELSEWHERE,
     POSSESSIVE,
     STRONG,
     Description,
@@ -22,9 +21,9 @@ from extractors.english.wording.descriptions import (
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 
 __all__ = [
+    "NOT_PLACING",
     "SubjectCheck",
     "antecedent_before",
-    "chained",
     "is_complement",
     "subject_of",
 ]
@@ -34,7 +33,7 @@ _PRONOUNS: Final = frozenset({"it", "he", "she", "they", "both", "there", "this"
 _NEW_CLAUSE: Final = frozenset({"while", "whereas", "but", "although", "though", "when", "where", "because"})
 _NAMING: Final = frozenset("called named nicknamed dubbed renamed as formerly previously originally".split())  # noqa: SIM905
 """What stands before another name of a thing, which is no subject: "formerly called Ash Hall, was"."""
-_NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split())  # noqa: SIM905
+NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split())  # noqa: SIM905
 """Prepositions that do not say where something is, so that what follows their name is said of that name."""
 _PLACING: Final = frozenset({"in", "within", "inside", "at", "on", "of"})
 _STOOD: Final = frozenset("stood lay sat stands lies sits".split())  # noqa: SIM905
@@ -71,9 +70,7 @@ def subject_of(
     at = anchor - 1 - (units[anchor - 1].text in _STOOD)
     while at >= start and (is_adverb(units[at]) or units[at].text in AUXILIARIES):
         at -= 1
-    if at >= start and units[at].text in _RELATIVE:
-        return _antecedent(units, start, at, is_subject)
-    if (relative := _shared_relative(units, start, at)) is not None:
+    if (relative := _relative_before(units, start, at, anchor)) is not None:
         return _antecedent(units, start, relative, is_subject)
     if (renamed := _apposition(units, start, at)) is not None:
         return renamed
@@ -85,39 +82,12 @@ def subject_of(
         lies = lead_of(units, place) in PREPOSITIONS or _is_complement(units, place, start)
         if not lies or (place == anchor - 1 and _may_follow(units, anchor)):
             return adjacent
-    if at == anchor - 1 and at >= start and units[at].kind is Kind.NAME:
-        lead = lead_of(units, at)
-        if lead in _HAVING or (lead in _UNTIL and units[anchor].text.endswith("ed")):
-            return units[at]  # "until Norton's Elm Tower opened"
+    if _opens_inner_clause(units, start, at, anchor):
+        return units[at]
     if (reduced := _reduced(units, start, at, anchor)) is not None:
         return reduced
     fronts = at < start and (start == 0 or units[start - 1].kind is Kind.MARK)
     return _nearest(units, start, at, value) or (_fronted(units, anchor, value) if fronts else None)
-
-
-def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | None:
-    """Whether places lead from a name back to a subject: "Elm Hall on Elm Street at" leads to the hall.
-
-    False: they lead to a name that is only compared or named after, or to "its teachers"; None: neither.
-    """
-    while at >= 0 and units[at].kind is Kind.NAME:
-        if is_subject(units[at]):
-            return True
-        here = at - 1
-        while here >= 0 and units[here].text in BEFORE_NAMES:
-            here -= 1
-        if here < 0:
-            return None
-        if units[here].text in _NOT_PLACING - {"to", "by"}:
-            return False
-        if units[here].text not in PREPOSITIONS:
-            return None
-        at = here - 1
-        if units[at].text in ELSEWHERE:
-            return False  # "was cast at the Elm Works in Weston"
-        if units[at].kind is Kind.WORD and any(one.text in POSSESSIVE for one in units[max(0, at - 2) : at]):
-            return False  # "began with its teachers at Elm School in Norton"
-    return None
 
 
 def is_complement(units: Sequence[Unit], at: int) -> bool:
@@ -160,6 +130,23 @@ def _goes_on(units: Sequence[Unit], at: int, anchor: int) -> bool:
 def _may_follow(units: Sequence[Unit], anchor: int) -> bool:
     """Whether words may describe the name before them: "at Forest Park in St. Louis", "a hall built by"."""
     return units[anchor].text in _PLACING or any(unit.text == "by" for unit in units[anchor : anchor + 4])
+
+
+def _opens_inner_clause(units: Sequence[Unit], start: int, at: int, anchor: int) -> bool:
+    """Whether a name is the subject of an inner clause: "until Norton's Elm Tower was opened"."""
+    if at < start or units[at].kind is not Kind.NAME:
+        return False
+    lead = lead_of(units, at)
+    return (lead in _HAVING and at == anchor - 1) or (lead in _UNTIL and units[anchor].text.endswith("ed"))
+
+
+def _relative_before(units: Sequence[Unit], start: int, at: int, anchor: int) -> int | None:
+    """The "which" of a clause: right before a verb, before the verb of a number, or before "and"."""
+    if at >= start and units[at].text in _RELATIVE:
+        return at
+    if at > start and units[at - 1].text in ("which", "that") and units[anchor].text[0].isdigit():
+        return at - 1  # "the Elm Fair, which drew 2 million"
+    return _shared_relative(units, start, at)
 
 
 def _apposition(units: Sequence[Unit], start: int, at: int) -> Unit | None:
@@ -227,6 +214,8 @@ def _antecedent(
     if _is_complement(units, at, start):
         return _nearest(units, start, at - 1, -1)  # "in Weston, and Ash County, Norton, that connects"
     restricts = at == relative - 1 and units[relative].text in ("that", "which")
+    if lead_of(units, at) in NOT_PLACING or (restricts and _is_said_to_be(units, at)):
+        return nearest  # "built for the Elm Fair, which drew", "is in the district which was"
     if restricts and lead_of(units, at) in PREPOSITIONS:
         return _nearest(units, start, at - 1, -1)  # "a hall in Norton that was completed"
     if is_subject(nearest):
@@ -234,6 +223,14 @@ def _antecedent(
     if lead_of(units, at) not in PREPOSITIONS or _is_object(units, at):
         return nearest
     return _nearest(units, start, at - 1, -1)
+
+
+def _is_said_to_be(units: Sequence[Unit], at: int) -> bool:
+    """Whether a verb of being stands right before the preposition of a name: "is in the Elm District"."""
+    here = at - 1
+    while here > 0 and units[here].text in BEFORE_NAMES:
+        here -= 1
+    return here > 0 and units[here].text in PREPOSITIONS and units[here - 1].text in AUXILIARIES | _STOOD
 
 
 def _owned(units: Sequence[Unit], start: int, at: int) -> Description | None:
@@ -302,7 +299,7 @@ def _reduced(units: Sequence[Unit], start: int, at: int, anchor: int) -> Unit | 
         return None
     lead = lead_of(units, name, start)
     acted = lead.isalpha() and lead.endswith("s") and lead not in PREPOSITIONS | AUXILIARIES | BEFORE_NAMES
-    return units[name] if acted or lead in _NOT_PLACING - {"by"} else None
+    return units[name] if acted or lead in NOT_PLACING - {"by"} else None
 
 
 def _adjacent(units: Sequence[Unit], start: int, at: int) -> Unit | None:

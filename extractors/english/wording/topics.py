@@ -85,16 +85,19 @@ class Topics:
         mine = [n for n in names if is_subject(units[n])]
         return not (mine and (free or described) and not set(mine) & set(free))
 
-    def is_named_before(self, sentence: Span, name: str) -> bool:
-        """Whether the sentence before has a name, or there is none."""
-        at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
-        return at == 0 or bool(self._text.occurrences(name, self._text.sentences[at - 1]))
+    def is_apart(self, sentence: Span, name: str, units: Sequence[Unit], noun: Sequence[str]) -> bool:
+        """Whether a sentence that opens with a noun or with "they" is about other things than a name.
 
-    def comes_later(self, sentence: Span, name: str, noun: Sequence[str]) -> bool:
-        """Whether a text has a name only after a sentence, which opens with no word of it."""
+        The text has the name only after it, and no word of that noun; or "they" are none of the sentence
+        before: "Three hotels are still open. They are in Norton".
+        """
+        at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
         first = next(iter(self._text.occurrences(name)), None)
         named = any(name_key(word) in name_key(name).split() for word in noun)
-        return first is not None and first.start >= sentence.end and not named
+        if first is not None and first.start >= sentence.end and not named:
+            return True
+        several = at > 0 and bool(units) and units[0].text == "they"
+        return several and not self._text.occurrences(name, self._text.sentences[at - 1])
 
     def of(self, sentence: Span) -> str | None:
         """What a sentence is about; None where that is open."""
@@ -294,8 +297,18 @@ def _presented(units: Sequence[Unit]) -> Unit | None:
 
 
 def is_another(units: Sequence[Unit]) -> bool:
-    """Whether a sentence opens with another thing of a kind: "The original hospital on the site"."""
-    if _is_numbered_part(units):
+    """Whether a sentence opens with another thing than it goes on about: "The original hospital on the site".
+
+    So does one that says what happened ("This came to be called the Elm Affair"), or what is in it ("In it
+    stands the oldest house"), and what is in brackets is about the name before them.
+    """
+    opened = max((n for n, unit in enumerate(units) if unit.text == "("), default=0)
+    if opened and units[-1].text == ")" and units[opened - 1].kind is Kind.NAME:
+        return True
+    first, second = (units[n].text if n < len(units) else "" for n in (0, 1))
+    if first == "this" and second in AUXILIARIES | {"came"}:
+        return True
+    if _is_numbered_part(units) or (first in PREPOSITIONS and second == "it"):
         return True
     opening = [unit.text for unit in units if unit.kind is not Kind.MARK][:2]
     return len(opening) == 2 and opening[0] in ("the", "an", "its") and opening[1] in _OTHERS

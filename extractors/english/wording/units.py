@@ -66,7 +66,10 @@ _KEY = re.compile(r"[^\n:]{1,30}:\s|\s*\n")
 _SHORTEST_WRAPPED: Final = 50
 _REACH: Final = 40
 _ADJECTIVE = re.compile(r"\b[Aa]n?\s+$")
-_ADJECTIVAL = re.compile(r"[A-Z]\w*(?:ican|ese|ish|ian|ench|utch|reek|erman|wiss|lean|rean|pean)")
+_ADJECTIVAL = re.compile(
+    r"[A-Z]\w*(?:ican|ese|ish|ian|ench|utch|reek|erman|wiss|lean|rean|pean"
+    r"|aelic|eltic|rabic|lavic|andic)"
+)
 _QUALIFIED = re.compile(r"(?:(?:,| and| or) [A-Z]\w+)*\s+(?!(?:and|or|in|on|at|of|to|by|for|is|was)\b)[a-z]")
 _NOUN_FOLLOWS = re.compile(
     r"\s+(?!(?:and|or|in|on|at|of|to|by|for|is|was|has|had|that|which|who|with|from)\b)[a-z]"
@@ -238,11 +241,11 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
         if (dated := _DATED.match(match.group())) is not None:
             yield Span(match.start() + dated.end(), match.end())  # "Every June the Elm Fair"
         elif opens and rest and (asks or word.casefold() in _OPENERS):
-            yield Span(match.end() - len(_ARTICLE.sub("", rest, count=1)), match.end())
+            yield from _parts(match.end() - len(_without_article(rest)), match.end(), text)
         elif rest and (_ADJECTIVAL.fullmatch(word) or (opens and word in _ROLES)) and looks_like_person(rest):
             yield Span(match.end() - len(rest), match.end())  # "the Italian Ada Stone"
         elif opens and (work := _WORK_ON.match(match.group())) is not None:
-            yield Span(match.end() - len(_ARTICLE.sub("", match.group()[work.end() :], count=1)), match.end())
+            yield Span(match.end() - len(_without_article(match.group()[work.end() :])), match.end())
         elif (of_place := _person_of_place(match.group())) is not None:
             yield Span(match.start(), match.start() + of_place)
             yield Span(match.start() + of_place + len(" of "), match.end())
@@ -251,6 +254,19 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
             yield Span(match.start() + part.start("whole"), match.end())
         elif not opens or rest:
             yield Span(match.start(), match.end())
+
+
+def _without_article(words: str) -> str:
+    article = _ARTICLE.match(words)
+    return words[article.end() :] if article is not None else words
+
+
+def _parts(start: int, end: int, text: str) -> Iterable[Span]:
+    """The names behind an opening preposition: "In Norton the Elm Line" has two."""
+    place, the, _ = text[start:end].partition(" the ")
+    if the:
+        yield Span(start, start + len(place))
+    yield Span(start + len(place) + len(the) if the else start, end)
 
 
 def _person_of_place(words: str) -> int | None:
@@ -300,6 +316,11 @@ def is_indefinite(text: str, span: Span) -> bool:
         return True
     small = text[span.start : span.end].split()[-1].islower() or _NOUN_FOLLOWS.match(text, span.end)
     return bool(small) and _INDEFINITE.search(text, before, span.start) is not None
+
+
+def is_adjectival(word: str) -> bool:
+    """Whether a word is that of a people: "German"."""
+    return _ADJECTIVAL.fullmatch(word) is not None
 
 
 def is_adjective(text: str, spans: Sequence[Span]) -> bool:

@@ -9,7 +9,13 @@ from typing import Final
 from extractors.english.coreference import OPENERS
 from extractors.english.people import TITLES
 from extractors.english.wording.phrases import OF_PLACES, Phrases
-from extractors.english.wording.units import capitalized_runs, crosses_lines, is_adjective, is_indefinite
+from extractors.english.wording.units import (
+    capitalized_runs,
+    crosses_lines,
+    is_adjectival,
+    is_adjective,
+    is_indefinite,
+)
 from extractors.grounding.interpretation import Interpretation
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
@@ -27,6 +33,8 @@ _NAME_FOLLOWS = re.compile(r" [A-Z]")
 _PART = re.compile(r"[a-z]+ (?:[a-z]+ )*of ")
 _OWNED = re.compile(r"(?!St\b|Saint\b).*\w['’]s? (?:[a-z][\w-]* ?)+$")
 _STYLED = re.compile(r".*\b(?:[Ss]tyle|Revival|Deco|Nouveau) (?:[a-z][\w-]* ?)+$")
+_AT: Final = 3
+_SHAPED = re.compile(r"[\"'”’]?[ -]shaped\b")
 _REACH: Final = 24
 _HOUSE = re.compile(r"(?<![\w,.])(?<!\bin )(?<!\bby )(?<!\bof )\d+(?:[-–]\d+)?[A-Za-z]? $")
 
@@ -54,8 +62,8 @@ class WholeNames:
             led = any(kind is not None and kind.iri in term.ranges for kind in following)
             if is_object and led and not self.introduces(words, spans):
                 continue
-            if not is_object and (spans and all(self._is_address(span) for span in spans)):
-                return f'"{words}" is a part of an address.'
+            if not is_object and (address := self._address(words, spans)) is not None:
+                return address
             if spans and all(crosses_lines(self._text.text, span) for span in spans):
                 return f'"{words}" runs over the end of a line, or is a key with its value.'
             if (description := self._description(words, spans)) is not None:
@@ -82,6 +90,11 @@ class WholeNames:
             return f'"{words}" opens with a preposition and is no name.'
         if self.introduces(words, spans):
             return f'"{words}" says what the name behind it is, and is no name.'
+        if spans and all(_SHAPED.match(self._text.text, span.end) for span in spans):
+            return f'"{words}" says what shape something has and is no name.'
+        first, *rest = words.split()
+        if is_adjectival(first) and len(rest) == 1 and rest[0].islower():
+            return f'"{words}" describes something by a people and is no name.'
         if _STYLED.match(words):
             return f'"{words}" describes a thing by its style and is no name.'
         return f'"{words}" describes a thing by its owner and is no name.' if _OWNED.match(words) else None
@@ -108,6 +121,20 @@ class WholeNames:
         """Whether a number of a house stands before a name: "41 Elm Row", but not "in 1902 Elm Hall"."""
         before = _HOUSE.search(self._text.text, max(0, span.start - _REACH), span.start)
         return before is not None and self._phrases.is_noun(_words(self._text, span).split()[-1].casefold())
+
+    def _address(self, words: str, spans: Sequence[Span]) -> str | None:
+        """Why words are an address, or a part of one, wherever they occur; None where they are none."""
+        if spans and all(self._is_at_house(words, span) for span in spans):
+            return f'"{words}" is an address.'
+        if spans and all(self._is_address(span) for span in spans):
+            return f'"{words}" is a part of an address.'
+        return None
+
+    def _is_at_house(self, words: str, span: Span) -> bool:
+        """Whether words are a house that something is at: "situated at 54 Elm Row"."""
+        number, *rest = words.split()
+        numbered = bool(rest) and number.isdigit() and self._phrases.is_noun(rest[-1].casefold())
+        return numbered and self._text.text[max(0, span.start - _AT) : span.start].casefold() == "at "
 
     def _is_common(self, words: str) -> bool:
         """Whether words are a label of a class and no more: "Hall", "High School"."""

@@ -6,7 +6,9 @@ import pytest
 
 from extractors.candidates import NOT_A_NAME, RDF_TYPE, UNWORDED
 from extractors.english.wording.kinds import kind_of_name
+from extractors.english.wording.units import capitalized_runs
 from extractors.grounding.entities import without_possessor
+from extractors.text.chunking import Span
 from ontology.schema import Schema
 from tests.extractors.english.test_other_things import Row, _problems
 from tests.extractors.english.test_proposing import _read
@@ -117,6 +119,80 @@ NOT_SAID: list[tuple[str, Row]] = [
         "Elm Museum is a museum on the Upper East Side of Norton.",
         ("Elm Museum", "located on", "Upper East Side"),
     ),
+    # borders are no verb
+    (
+        "There is a dispute over the borders of the Elm Quarter, Ash City, and Oak Village.",
+        ("Elm Quarter", "adjacent to", "Ash City"),
+    ),
+    # "the neighborhood of Ash Beach" is Ash Beach
+    (
+        "Elm Park is a neighborhood. The neighborhood of Ash Beach lies on its eastern border.",
+        ("Elm Park", "part of", "Ash Beach"),
+    ),
+    # what something was made
+    (
+        "In 1883, the Elm Rail opened its Ash Branch, making Norton a suburb of Weston.",
+        ("Elm Rail", "part of", "Weston"),
+    ),
+    # a shape
+    ('The church is "L" shaped and fills its 53 feet wide lot.', ("L", "width", "53 feet")),
+    # who opened it
+    (
+        "This station opened on February 22, 1915 by the Elm Transit Company.",
+        ("Elm Transit Company", "opened", "February 22, 1915"),
+    ),
+    # after what it was named
+    (
+        "Elm Avenue was renamed in 1880 by Ada Stone after Ash station on the Main Line.",
+        ("Elm Avenue", "located on", "Main Line"),
+    ),
+    # where its branches are
+    (
+        "Elmbank was founded in 1812. The bank has 723 branches in Norton.",
+        ("Elmbank", "located in", "Norton"),
+    ),
+    # an address
+    (
+        "Elm Tavern is a museum, situated at 54 Ash Street at the corner of Oak Street.",
+        ("54 Ash Street", "located on", "Oak Street"),
+    ),
+    # no name
+    ("Gaelic worship in Norton began in 1769.", ("Gaelic worship", "located in", "Norton")),
+    # two parts of one name
+    (
+        "The church was old. In 1984, it became the Elm Gallery and Tea Room.",
+        ("Elm Gallery", "succeeded by", "Tea Room"),
+    ),
+    # "which" behind what it is in
+    (
+        "Elm House is in the Ash Historic District which has been established by the Oak Commission.",
+        ("Elm House", "founded by", "Oak Commission"),
+    ),
+    # a part of it
+    (
+        "Elm Building is tall. Its south tower was finished in April 1921.",
+        ("Elm Building", "completed", "April 1921"),
+    ),
+    # for what it was built
+    (
+        "The Elm Needle was built for the Ash Fair, which drew 2.3 million visitors to Norton.",
+        ("Elm Needle", "annual visitors", "2.3 million"),
+    ),
+    # what is in it
+    (
+        "Elm Garden was the home of Ada Stone. In it stands the oldest house, built by Jo Reed.",
+        ("Elm Garden", "built by", "Jo Reed"),
+    ),
+    # who turned it into something
+    (
+        "Elm House, founded in 1621 and turned into a hotel by Ash Hotels in 1995, is old.",
+        ("Elm House", "designed by", "Ash Hotels"),
+    ),
+    # who made a work
+    (
+        "Elm Dome is old. It was created by the French sculptor Ada Stone.",
+        ("Elm Dome", "founded by", "Ada Stone"),
+    ),
 ]
 
 SAID: list[tuple[str, Row]] = [
@@ -142,6 +218,29 @@ SAID: list[tuple[str, Row]] = [
         "Elm Hall and Ash Hall are old. They were designed by Ada Stone.",
         ("Elm Hall", "designed by", "Ada Stone"),
     ),
+    (
+        "Elm House is in the Ash Historic District which has been established by the Oak Commission.",
+        ("Ash Historic District", "founded by", "Oak Commission"),
+    ),
+    (
+        "Elm House, a hall in Norton that was completed in 1902, is old.",
+        ("Elm House", "completed", "1902"),
+    ),
+    (
+        "Elm Tower is old. Its construction began in 1882.",
+        ("Elm Tower", "construction started", "1882"),
+    ),
+    # who made it, behind its kind or behind what else is said
+    ("Elm Hall, a 64-metre tower by Ada Stone, is old.", ("Elm Hall", "designed by", "Ada Stone")),
+    (
+        "Elm Wheel is in Norton. It was put up there in 1897 by the English engineer Ada Stone.",
+        ("Elm Wheel", "built by", "Ada Stone"),
+    ),
+    # of each of several
+    (
+        "Elm Hall and the Ash Tower are both served by the Blue Line.",
+        ("Elm Hall", "served by", "Blue Line"),
+    ),
     ("Elm Garden was founded and endowed by Ada Stone in 1450.", ("Elm Garden", "established", "1450")),
 ]
 
@@ -153,6 +252,9 @@ NOT_READ: list[tuple[str, str]] = [
     ("Elm masks have been adopted in Norton, Weston, and elsewhere.", "locatedIn"),
     ("The Norton campus, overlooking the Ash River, is old.", "locatedOn"),
     ("Elm Street was named after Norton-born Ada Stone.", "namedAfter"),
+    ("It was a center for Norton's German, Polish, and other families.", "locatedIn"),
+    ("St. Petersburg's Elm Theatre, built in 1860, is old.", "locatedIn"),
+    ("The World's Fair drew many people.", "locatedIn"),
     ("Neptune's Fountain has stood there since 1633.", "locatedIn"),
 ]
 
@@ -193,6 +295,45 @@ def test_a_house_with_its_number_says_no_kind(schema: Schema) -> None:
     street = kind_of_name("34th Street", schema)
     assert street is not None
     assert street.label == "street"
+
+
+def test_several_names_that_open_a_sentence_are_all_meant(schema: Schema) -> None:
+    said = _read(schema, "Elm Hall and the Ash Tower were designed by Ada Stone.")
+    assert said == {("Elm Hall", "designedBy", "Ada Stone"), ("Ash Tower", "designedBy", "Ada Stone")}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("In Norton the Elmit, a funicular, is old.", ["Norton", "Elmit"]),
+        ("In Norton, Elm Hall is old.", ["Norton", "Elm Hall"]),
+        ("Christ the Redeemer is old.", ["Christ the Redeemer"]),
+    ],
+)
+def test_a_place_that_opens_a_sentence_is_no_part_of_a_name(text: str, names: list[str]) -> None:
+    assert [text[run.start : run.end] for run in capitalized_runs(text, Span(0, len(text)))] == names
+
+
+def test_a_name_in_closed_brackets_is_no_subject(schema: Schema) -> None:
+    said = _read(schema, "The Elm Synagogue (lit. 'The Association of Ash') is located in Norton.")
+    assert {one for one in said if one[1] == "locatedIn"} <= {("Elm Synagogue", "locatedIn", "Norton")}
+
+
+def test_who_acts_in_an_aside_is_no_subject(schema: Schema) -> None:
+    text = "Elm Tower, which Ada Stone designed and Ash Construction built, was completed in August 1997."
+    assert "Ash Construction" not in {one[0] for one in _read(schema, text)}
+
+
+def test_a_home_ground_is_no_campus(schema: Schema) -> None:
+    kind = schema.find_class("home ground")
+    assert kind is not None
+    assert kind.label == "stadium"
+
+
+async def test_a_thing_and_its_part_are_no_one_name(schema: Schema) -> None:
+    text = "Elm Road and its southern section is a road connecting Norton and Weston."
+    said = ("Elm Road and its southern section", "connects", "Weston")
+    assert NOT_A_NAME in (await _problems(schema, text, said))[0]
 
 
 def test_a_distance_is_no_kind(schema: Schema) -> None:
