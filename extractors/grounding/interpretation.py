@@ -128,8 +128,16 @@ class Interpreter:
     def _name_alone(self, name: str) -> str:
         if self._linker.labels.exact(name):
             return name
-        bare = self._before_owner(without_heading(without_whereabouts(name)))
+        bare = self._before_region(self._before_owner(without_heading(without_whereabouts(name))))
         return self._completed(without_possessor(bare, self._is_noun))
+
+    def _before_region(self, name: str) -> str:
+        """Leave out of a place's name the region behind it: "Weston, Norton" after "in"."""
+        head, comma, region = name.partition(", ")
+        plain = comma and is_name(head) and not any(c.isdigit() or c in ",.&" for c in region)
+        spans = self._text.occurrences(name) if plain and region[:1].isupper() else ()
+        placed = bool(spans) and all(self._text.text.endswith(" in ", 0, span.start) for span in spans)
+        return head if placed else name
 
     def _before_owner(self, name: str) -> str:
         """Leave out of a name the owner of what follows it: "Line 52, Norton" before "'s busiest line"."""

@@ -106,6 +106,7 @@ def urban(
     The folder also gets judge.csv and judge.html, on which people judge the accepted statements.
     """
     from server.intake.language_model import prices_of
+    from server.research.by_relation import counts_in, print_by_relation
     from server.research.urban import measure_urban, print_urban
 
     settings = _settings(context, config, model_url, price_in, price_out)
@@ -114,6 +115,7 @@ def urban(
         measure_urban(settings, gold, out, limit=limit, seed=seed, prices=prices, sample=sample)
     )
     print_urban(list(scores.items()), prices, head=f"texts, {settings.extraction_method}")
+    print_by_relation(counts_in(out / "urban.json"))
 
 
 def judge(

@@ -6,6 +6,7 @@ import hashlib
 import json
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ from extractors.research.evaluation.scores import Scores, score
 from extractors.research.evaluation.urban import GOLD
 from server.cli.output import print_report, stderr
 from server.data.sample.city import FOLDER
+from server.research.by_relation import by_relation
 from server.research.evaluating import empty_graph, gated
 from server.research.report import model_identity, progress_of, write_json
 from server.runtime.settings import Settings
@@ -73,6 +75,7 @@ async def measure_urban(
         "sets": {
             name: {**one.json(), **expenses_json(one.cost, one.texts, prices)} for name, one in scores.items()
         },
+        "relations": {name: asdict(one) for name, one in by_relation(whole).items()},
     }
     write_json(out / "urban.json", report)
     with (out / "texts.jsonl").open("w", encoding="utf-8") as stream:

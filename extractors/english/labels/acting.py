@@ -12,7 +12,7 @@ from typing import Final
 from extractors.english.labels.proposing import is_place_before_which, may_act
 from extractors.english.people import OPENING_PERSONS
 from extractors.english.wording.clause import Clause, Governor, is_entry, names_role
-from extractors.english.wording.descriptions import lead_of
+from extractors.english.wording.descriptions import is_closed_region, lead_of
 from extractors.english.wording.subjects import is_complement
 from extractors.english.wording.topics import Topics, opening_noun
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
@@ -127,7 +127,7 @@ def _opens_clause(clause: Clause, at: int, found: Governor) -> bool:
         return False
     if _describes_noun(units, at):
         return False
-    if _acts_in_relative(clause, at, found.first):
+    if _acts_in_relative(clause, at, found.first) or is_closed_region(units, at):
         return False
     if _is_of_object(units, at, clause.value, found) or _is_of_name_before(units, at, found.first):
         return False

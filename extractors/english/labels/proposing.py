@@ -16,8 +16,8 @@ from typing import Final
 from extractors.english.labels.entries import text_entries
 from extractors.english.labels.values import in_period, is_dated_name, is_month, values_of
 from extractors.english.people import OPENING_PERSONS, is_given_name, is_maker
-from extractors.english.wording.clause import Clause, Governor, is_entry, is_glued
-from extractors.english.wording.clause_checks import is_compound, is_numbered
+from extractors.english.wording.clause import Clause, Governor, is_compound, is_entry, is_glued
+from extractors.english.wording.clause_checks import is_numbered
 from extractors.english.wording.descriptions import Description
 from extractors.english.wording.governing import governors
 from extractors.english.wording.look import Wording
@@ -123,7 +123,8 @@ def _of_owners(
         if person or phrases.is_noun(words) or owned is None:
             continue
         name = text.text[found.end() : owned]
-        if is_adjectival(name):
+        quoted = text.text[max(0, found.start() - 1) : found.start()] in _QUOTES
+        if len(name) == 1 or is_adjectival(name) or (quoted and found.start() > 0):
             continue  # "Norton's German, Polish and other families"
         if without_possessor(f"{words}'s {name}", phrases.is_noun) == name:
             yield from ((name, term, words, sentence) for term in terms)
@@ -293,6 +294,8 @@ def _without_opener(text: str, name: Span) -> Span:
 def may_act(units: Sequence[Unit], at: int) -> bool:
     """Whether a name can be a subject: not a date, an agent, an aside, or a part of a longer name."""
     unit, before = units[at], units[at - 1].text if at else ""
+    if len(unit.text) == 1:
+        return False  # "the G train"
     if unit.text[0].isdigit() or is_month(unit.text) or before == "'s":
         return False
     if before in _QUOTES and (at + 1 >= len(units) or units[at + 1].text not in _QUOTES):

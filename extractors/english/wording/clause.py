@@ -7,10 +7,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from extractors.english.wording.phrases import Occurrence, Phrases
-from extractors.english.wording.units import AUXILIARIES, Kind, Unit
-from ontology.terms import OntologyProperty
+from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
+from ontology.terms import OntologyProperty, PropertyKind
 
-__all__ = ["Clause", "Governor", "is_entry", "is_fronted", "is_glued", "keyed", "names_role", "of_address"]
+__all__ = [
+    "Clause",
+    "Governor",
+    "is_compound",
+    "is_entry",
+    "is_fronted",
+    "is_glued",
+    "is_half",
+    "is_owner",
+    "is_part_of_words",
+    "keyed",
+    "names_role",
+    "of_address",
+]
 
 _OPENERS: Final = frozenset({"(", "|", "•", ";", "*", "-", "–", ","})
 _BEFORE_ADDRESS: Final = frozenset({"at", ",", ":", "*", "•", "|", "("})
@@ -120,3 +133,49 @@ def _opens(units: Sequence[Unit], at: int, most: int = 1) -> bool:
         return True
     before = units[at - 1]
     return before.text in _OPENERS or units[at].start - before.end > 1 or before.text == "."
+
+
+def is_half(clause: Clause, found: Governor) -> bool:
+    """Whether an agent is one of two single words: "designed by Reed and Stem" may name one firm."""
+    units, at = clause.units, clause.value
+    if units[max(found.last - 1, 0)].text != "by" or " " in units[at].text:
+        return False
+    firm = [unit.text for unit in units[at + 1 : at + 4 : 2]] == [",", "and"]
+    if firm and all(unit.kind is Kind.NAME and " " not in unit.text for unit in units[at + 2 : at + 5 : 2]):
+        return True  # "by Stone, Reed and White"
+    for word, other in ((at + 1, at + 2), (at - 1, at - 2)):
+        if 0 <= other < len(units) and units[word].text in ("and", "&"):
+            return units[other].kind is Kind.NAME and " " not in units[other].text
+    return False
+
+
+def is_compound(units: Sequence[Unit], at: int) -> bool:
+    """Whether a dash without blanks joins a name to another: "at Elm Hall–42nd Street"."""
+    return any(
+        units[n].text in ("–", "—", "-", "/") and is_glued(units, n)
+        for n in (at - 1, at + 1)
+        if n > 0 and n + 1 < len(units)
+    )
+
+
+def is_owner(clause: Clause, found: Governor) -> bool:
+    """Whether an object has "'s" behind it: "designed by Norton's Ada Stone"; after "in" a place may."""
+    after = clause.value + 1
+    owns = after < len(clause.units) and clause.units[after].text == "'s"
+    return owns and found.first < clause.value and not clause.phrases.has(clause.term.iri, "in")
+
+
+def is_part_of_words(clause: Clause) -> bool:
+    """Whether a value is one end of a dash, or describes: "built as a War factory", "owns the Elm rights"."""
+    units, at = clause.units, clause.value
+    described = at > 0 and units[at - 1].text in ("a", "an") and clause.term.kind is not PropertyKind.OBJECT
+    return described or is_compound(units, at) or _describes_several(units, at)
+
+
+def _describes_several(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name stands before a noun in the plural that ends its phrase: "the Elm trademarks"."""
+    after = units[at + 1 : at + 3]
+    plural = len(after) > 1 and after[0].text.isalpha() and after[0].text.endswith("s")
+    led = at > 0 and units[at - 1].text in ("the", "by", "for") and plural and after[0].kind is Kind.WORD
+    ends = len(after) > 1 and (after[1].kind is Kind.MARK or after[1].text in ("and", "or"))
+    return led and ends and after[0].text not in AUXILIARIES | PREPOSITIONS and not is_adverb(after[0])

@@ -6,10 +6,11 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, is_fronted, is_glued
-from extractors.english.wording.descriptions import lead_of
+from extractors.english.wording.descriptions import Description, lead_of
 from extractors.english.wording.phrases import Group, group_of
 from extractors.english.wording.subjects import is_complement
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
+from extractors.grounding.entities import name_key
 from ontology.terms import PropertyKind
 
 __all__ = [
@@ -18,15 +19,13 @@ __all__ = [
     "has_it_too",
     "is_actor",
     "is_behind",
-    "is_compound",
     "is_done_to_it",
-    "is_half",
+    "is_named_behind",
     "is_numbered",
     "is_numeral",
     "is_object_before",
     "is_one_of_two",
-    "is_owner",
-    "is_part_of_words",
+    "is_only_behind",
     "is_region",
     "listed_with",
     "name_before",
@@ -44,6 +43,7 @@ _NUMBERED: Final = frozenset(
     "first second third fourth fifth sixth seventh eighth ninth tenth original previous earlier".split()  # noqa: SIM905
 )
 _COUNTING: Final = frozenset("two three four five six seven eight nine ten twelve several many".split())  # noqa: SIM905
+_WITH: Final = frozenset({"at", "with", "near", "beside", "which", "whom"})
 _BESIDE: Final = frozenset("of from for like than with after near unlike".split())  # noqa: SIM905
 _LISTING: Final = frozenset({"and", "or", "the", "with"})
 _OPEN: Final = frozenset("it him her them itself this these".split())  # noqa: SIM905
@@ -56,20 +56,6 @@ _JOINING: Final = frozenset("connect link join unit".split())  # noqa: SIM905
 _NOUN_ENDS: Final = PREPOSITIONS | AUXILIARIES | _NOT_NOUNS
 _PARTICLES_OF_PLACE: Final = frozenset("in within inside at on".split())  # noqa: SIM905
 _PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
-
-
-def is_half(clause: Clause, found: Governor) -> bool:
-    """Whether an agent is one of two single words: "designed by Reed and Stem" may name one firm."""
-    units, at = clause.units, clause.value
-    if units[max(found.last - 1, 0)].text != "by" or " " in units[at].text:
-        return False
-    firm = [unit.text for unit in units[at + 1 : at + 4 : 2]] == [",", "and"]
-    if firm and all(unit.kind is Kind.NAME and " " not in unit.text for unit in units[at + 2 : at + 5 : 2]):
-        return True  # "by Stone, Reed and White"
-    for word, other in ((at + 1, at + 2), (at - 1, at - 2)):
-        if 0 <= other < len(units) and units[word].text in ("and", "&"):
-            return units[other].kind is Kind.NAME and " " not in units[other].text
-    return False
 
 
 def other_subject(units: Sequence[Unit], first: int, value: int) -> Unit | None:
@@ -86,6 +72,27 @@ def is_behind(clause: Clause, found: Governor) -> bool:
     """Whether "it" stands before the words, and the subject only behind the object."""
     said = any(unit.text == "it" for unit in clause.units[: found.first])
     return said and bool(clause.others) and min(clause.others) > clause.value
+
+
+def is_only_behind(clause: Clause, found: Governor) -> bool:
+    """Whether the subject is only named behind a value that is said of another thing.
+
+    It is a complement ("completed in 2012 at the Elm Archives"), or another name is the subject ("Elm Row is
+    in Norton, bordering the Ash Row").
+    """
+    units = clause.units
+    if not clause.others or min(clause.others) < max(found.last, clause.value) or found.first > clause.value:
+        return False
+    placing = units[found.last - 1].text in _PARTICLES_OF_PLACE
+    before = (n for n, unit in enumerate(units[: found.first]) if unit.kind is Kind.NAME)
+    named = any(not is_complement(units, n) for n in before)
+    short = any(
+        unit.kind is Kind.NAME and f" {units[at].text} " in f" {unit.text} " and unit is not units[at]
+        for unit in units
+        for at in clause.others
+    )
+    placed = all(lead_of(units, at) in _WITH for at in clause.others) and not short
+    return placed or (placing and named)
 
 
 def is_region(clause: Clause, found: Governor) -> bool:
@@ -268,38 +275,6 @@ def name_before(clause: Clause, found: Governor) -> Unit | None:
     return units[at] if at >= 0 and ((alias and apart) or noun) and units[at].kind is Kind.NAME else None
 
 
-def is_compound(units: Sequence[Unit], at: int) -> bool:
-    """Whether a dash without blanks joins a name to another: "at Elm Hall–42nd Street"."""
-    return any(
-        units[n].text in ("–", "—", "-", "/") and is_glued(units, n)
-        for n in (at - 1, at + 1)
-        if n > 0 and n + 1 < len(units)
-    )
-
-
-def is_owner(clause: Clause, found: Governor) -> bool:
-    """Whether an object has "'s" behind it: "designed by Norton's Ada Stone"; after "in" a place may."""
-    after = clause.value + 1
-    owns = after < len(clause.units) and clause.units[after].text == "'s"
-    return owns and found.first < clause.value and not clause.phrases.has(clause.term.iri, "in")
-
-
-def is_part_of_words(clause: Clause) -> bool:
-    """Whether a value is one end of a dash, or describes: "built as a War factory", "owns the Elm rights"."""
-    units, at = clause.units, clause.value
-    described = at > 0 and units[at - 1].text in ("a", "an") and clause.term.kind is not PropertyKind.OBJECT
-    return described or is_compound(units, at) or _describes_several(units, at)
-
-
-def _describes_several(units: Sequence[Unit], at: int) -> bool:
-    """Whether a name stands before a noun in the plural that ends its phrase: "the Elm trademarks"."""
-    after = units[at + 1 : at + 3]
-    plural = len(after) > 1 and after[0].text.isalpha() and after[0].text.endswith("s")
-    led = at > 0 and units[at - 1].text == "the" and plural and after[0].kind is Kind.WORD
-    ends = len(after) > 1 and (after[1].kind is Kind.MARK or after[1].text in ("and", "or"))
-    return led and ends and after[0].text not in AUXILIARIES | PREPOSITIONS and not is_adverb(after[0])
-
-
 def is_one_of_two(units: Sequence[Unit], at: int) -> bool:
     """Whether a name is an end of what leads from one to the other: "connects Elm Park in Norton to"."""
     here = at - 1
@@ -315,11 +290,12 @@ def noun_before(units: Sequence[Unit], found: Governor) -> Unit | None:
 
     "It consists of houses built in 1902" does not say when it was built, "it is a house built in 1902" does.
     """
-    at = found.first - 1
+    first = _verb_of_agent(units, found)
+    at = first - 1
     while at > 0 and is_adverb(units[at]):
         at -= 1
-    verb = next((unit for unit in units[found.first : found.last] if not is_adverb(unit)), units[at])
-    participle = verb.text.endswith(("ed", "built", "made", "held", "run", "laid", "known"))
+    verb = next((unit for unit in units[first : found.last] if not is_adverb(unit)), units[at])
+    participle = verb.text.endswith(("ed", "ing", "built", "made", "held", "run", "laid", "known"))
     if at < 1 or not participle or units[at].kind is not Kind.WORD or is_adverb(units[at]):
         return None
     if units[at].text in _NOUN_ENDS or units[at].text.endswith(("ed", "ing")) or units[at].text[0].isdigit():
@@ -339,6 +315,12 @@ def noun_before(units: Sequence[Unit], found: Governor) -> Unit | None:
     if lead == "of" and start > 1 and _is_one_of(units, start):
         return None
     return units[at] if lead in PREPOSITIONS - {"as"} or counted else None
+
+
+def _verb_of_agent(units: Sequence[Unit], found: Governor) -> int:
+    """Where words begin, or the verb before "by" where they say what its agent is: "drawn by architect"."""
+    first = found.first
+    return first - 2 if first > 1 and units[first - 1].text == "by" else first
 
 
 def _is_one_of(units: Sequence[Unit], start: int) -> bool:
@@ -393,3 +375,10 @@ def first_name(clause: Clause, found: Governor) -> int | None:
     """The place of the first name before words that is no complement."""
     names = (n for n, unit in enumerate(clause.units[: found.first]) if unit.kind is Kind.NAME)
     return next((n for n in names if not is_complement(clause.units, n)), None)
+
+
+def is_named_behind(clause: Clause, at: int, about: Description, subject: str) -> bool:
+    """Whether a name stands behind what is said of "the hall", and has no word of that."""
+    named = any(name_key(word) in name_key(subject).split() for word in about.noun.split())
+    whole = name_key(clause.units[at].text) == name_key(subject) and lead_of(clause.units, at) != "as"
+    return at > clause.value and whole and not (about.inner or about.possessive or named)

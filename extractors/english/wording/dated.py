@@ -31,6 +31,8 @@ _PASSIVE: Final = frozenset("is was are were be been being".split())  # noqa: SI
 _HAVING: Final = frozenset({"has", "had", "have"})
 _DOERS: Final = frozenset("he she they who which and ,".split())  # noqa: SIM905
 _LINKS: Final = frozenset({"and", "which", "who", "that", "or"})
+_NAMING: Final = frozenset({"designated", "declared", "named"})
+"""What makes a thing something else: "were designated landmarks in 1960"."""
 _PAST: Final = frozenset("bought sold given taken made rebuilt run lent left".split())  # noqa: SIM905
 _TIMES: Final = frozenset("year years month months week weeks day days decade decades few".split())  # noqa: SIM905
 
@@ -193,7 +195,8 @@ def _acts_on_other(one: Occurrence, clause: Clause) -> bool:
     if after + 1 >= len(units) or after == clause.value or units[after + 1].text in _TIMES:
         return False
     if units[max(before, 0)].text in _PASSIVE:
-        return units[after].text in ("a", "an")  # "was designated a landmark in 1960"
+        made = units[one.last - 1].text in _NAMING and units[after].kind is Kind.WORD
+        return units[after].text in ("a", "an") or (made and units[after].text not in PREPOSITIONS)
     active = any(at < one.first for at in clause.others) and after + 1 < clause.value
     return units[after].text in _OWN_OBJECTS or (active and units[after].text == "the")
 

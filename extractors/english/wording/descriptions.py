@@ -16,6 +16,7 @@ __all__ = [
     "Description",
     "description_at",
     "is_attributive",
+    "is_closed_region",
     "lead_of",
     "nouns",
     "without_verb",
@@ -145,3 +146,11 @@ def without_verb(about: Description, verb: str) -> Description:
     """A description without the verb behind its noun: "Its restaurant seats 48"."""
     *nouns, last = about.noun.split()
     return replace(about, noun=" ".join(nouns)) if nouns and last == verb else about
+
+
+def is_closed_region(units: Sequence[Unit], at: int) -> bool:
+    """Whether a name is the region of a place, between commas: "in Weston, Norton, beside"."""
+    placed = at > 2 and units[at - 1].text == "," and units[at - 2].kind is Kind.NAME
+    closed = at + 1 < len(units) and units[at + 1].text == ","
+    verb = units[at + 2].text if at + 2 < len(units) else ""
+    return placed and closed and verb not in AUXILIARIES and lead_of(units, at - 2) in PREPOSITIONS

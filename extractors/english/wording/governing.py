@@ -11,7 +11,7 @@ from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, is_glued, keyed, of_address
 from extractors.english.wording.dated import of_date
-from extractors.english.wording.descriptions import ELSEWHERE
+from extractors.english.wording.descriptions import ELSEWHERE, is_closed_region, lead_of
 from extractors.english.wording.measured import of_number
 from extractors.english.wording.phrases import OF_PLACES, Group, Occurrence
 from extractors.english.wording.placing import goes_on_with_name, is_side, of_place
@@ -76,7 +76,7 @@ def _before(clause: Clause) -> Sequence[Governor]:
         if ending and not (joined and units[at].text in ("with", "to")) and not _is_of_agent(ending, clause):
             alone = all(one.last == one.first + 1 for one in ending) and units[at].text in PREPOSITIONS
             parted = parted or (alone and words > 0)
-            apart = crossed and (alone or units[at].text in ("of", "in", "on", "at"))
+            apart = crossed and (alone or units[at].text in ("of", "in", "on", "at", "from"))
             several = any(unit.kind is Kind.NAME for unit in units[at + 1 : clause.value])
             apart = apart or (several and alone and _is_listed(units, at))
             apart = apart or (listed and (parted or _has_own_verb(units, clause.value)))
@@ -175,6 +175,8 @@ def _is_agent(one: Occurrence, clause: Clause) -> bool:
     """Whether a role is that of another verb's agent: "renamed by the developer Ada Stone"."""
     units = clause.units
     role = units[one.first].text.endswith(_ROLES)
+    if role and one.last == clause.value and lead_of(units, one.first) in ("to", "from"):
+        return True  # "belongs to the developer Ada Stone"
     by = next((n for n in range(max(0, one.first - 3), one.first) if units[n].text == "by"), None)
     if one.last != one.first + 1 or not role or by is None:
         return False
@@ -307,6 +309,8 @@ def _as_subject(clause: Clause) -> Governor | None:
     """The verb of which the object is the subject: "Amtrak operates" for "operated by"."""
     units, at = clause.units, clause.value + 1
     verbs = clause.phrases.converse_verbs(clause.term.iri)
+    if is_closed_region(units, clause.value):
+        return None  # "in Weston, Norton, bordering"
     while at < len(units) and (goes_on_with_name(units, at) or units[at].kind is Kind.NAME):
         at += 1
     at = _past_aside(units, at, ("a", "an", "the"))

@@ -127,6 +127,8 @@ def described_kind(units: Sequence[Unit], at: int, schema: Schema) -> OntologyCl
     The phrase stands after a comma or "is", opens with an article or an owner, and ends with a class's label.
     """
     here = at + 1
+    if here < len(units) and units[here].text == "(":
+        here = next((n + 1 for n in range(here, len(units)) if units[n].text == ")"), len(units))
     if here >= len(units) or units[here].text not in (",", "is", "was"):
         return None
     if units[here].text != "," and lead_of(units, at) in PREPOSITIONS:

@@ -14,9 +14,11 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from extractors.english.values import looks_like_value
-from extractors.english.wording.clause import Clause, Governor, is_entry
-from extractors.english.wording.clause_checks import (
+from extractors.english.wording.clause import (
+    Clause,
+    Governor,
     is_compound,
+    is_entry,
     is_half,
     is_owner,
     is_part_of_words,
@@ -27,11 +29,13 @@ from extractors.english.wording.phrases import Group, group_of, phrases_of
 from extractors.english.wording.subject_look import SubjectLook
 from extractors.english.wording.topics import IT
 from extractors.english.wording.units import (
+    AUXILIARIES,
     PREPOSITIONS,
     Kind,
     Unit,
     capitalized_runs,
     crosses_lines,
+    is_adjectival,
     is_indefinite,
     outside,
     spaced,
@@ -110,7 +114,9 @@ class Wording:
             return self._kinds.look(reading)
         if term is None or reading.grounded.object is None:
             return reading
-        doubt = self._whole.doubt(reading, term) or self._doubt(reading)
+        if (described := self._whole.doubt(reading, term)) is not None:
+            return replace(reading, doubt=described)
+        doubt = self._doubt(reading)
         if doubt is None or term.kind is not PropertyKind.OBJECT or term.symmetric:
             return replace(reading, doubt=doubt)
         inverse = self.schema.properties.get(term.inverse) if term.inverse else None
@@ -235,6 +241,7 @@ class Wording:
         described = described or (
             is_indefinite(text, value) and not (noun and self.phrases.has_noun(term.iri, noun))
         )  # "in a Gothic style" says a style
+        described = described or (is_adjectival(text[value.start : value.end]) and _is_noun(units, at + 1))
         if group is Group.NAMES and described:
             return f'"{spaced(text, units[at])}" describes a thing and is no name.'
         if group is Group.NAMES and _is_over(units):
@@ -267,6 +274,14 @@ class Wording:
         return self._subjects.wrong_subject(
             clause, found, term, subject, group
         ) or self._subjects.wrong_topic(sentence, clause, found, term, subject)
+
+
+def _is_noun(units: Sequence[Unit], at: int) -> bool:
+    """Whether a noun stands somewhere: "people" of "Chinese people"."""
+    word = units[at] if at < len(units) else None
+    return (
+        word is not None and word.kind is Kind.WORD and word.text not in PREPOSITIONS | AUXILIARIES | {"and"}
+    )
 
 
 def _is_numbered(units: Sequence[Unit], at: int) -> bool:

@@ -26,7 +26,9 @@ _MEASURING: Final = frozenset(
     covered continues goes winds length height long tall for of at""".split()  # noqa: SIM905
 )
 """What stands before a bare length: "stretches 3 miles", "a length of 3 miles"."""
-_NUMBERED: Final = frozenset("grade grades age ages aged pier line route room floor no number".split())  # noqa: SIM905
+_NUMBERED: Final = frozenset(
+    "grade grades age ages aged pier piers line lines route routes room rooms floor floors no number".split()  # noqa: SIM905
+)
 _WHERE: Final = frozenset({"in", "at", "of", "near", "on"})
 _ADDED: Final = frozenset({"more", "additional", "extra", "further", "fewer", "new"})
 _BESIDE: Final = frozenset("includes including include plus another additional extra further".split())  # noqa: SIM905
@@ -53,7 +55,7 @@ def of_number(clause: Clause) -> Governor | None:
     iri = clause.term.iri
     if _is_alternative(units, value) or _is_part(units, value) or _is_of_other_time(clause):
         return None
-    if _is_added(units, value):
+    if _is_added(units, value) or _is_of_listed(units, value):
         return None
     after = [
         one
@@ -160,6 +162,14 @@ def _counts_other(clause: Clause) -> bool:
     noun = units[after]
     plain = noun.text in AUXILIARIES | PREPOSITIONS | _COUNTED or noun.text.isdigit()
     return not plain and not clause.phrases.has_noun(clause.term.iri, noun.text)
+
+
+def _is_of_listed(units: Sequence[Unit], value: int) -> bool:
+    """Whether a number describes another thing of a list: "has the Elm Gallery, and an 18-floor tower"."""
+    led = [unit.text for unit in units[max(0, value - 2) : value]]
+    hyphen = "-" in units[value].text or [unit.text for unit in units[value + 1 : value + 2]] == ["-"]
+    named = value > 3 and any(unit.kind is Kind.NAME for unit in units[value - 4 : value - 2])
+    return hyphen and named and led in (["and", "a"], ["and", "an"])
 
 
 def _goes_on(units: Sequence[Unit], at: int) -> bool:

@@ -16,6 +16,7 @@ from ontology.labels import stem
 __all__ = [
     "chained",
     "goes_on_with_name",
+    "is_listed_with",
     "is_of_object",
     "is_side",
     "meets_there",
@@ -254,3 +255,21 @@ def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | 
         if units[at].kind is Kind.WORD and any(one.text in POSSESSIVE for one in units[max(0, at - 2) : at]):
             return False  # "began with its teachers at Elm School in Norton"
     return None
+
+
+def is_listed_with(clause: Clause, found: Governor) -> bool:
+    """Whether subject and value are both what words lead to: "became the Elm Gallery and Tea Room".
+
+    The subject may stand behind the value where another thing is named before: "has Elm Hall and the Ash".
+    """
+    units, value, other = clause.units, clause.value, min(clause.others, default=0)
+    if other < found.last or value < found.last:
+        return False
+    first, last = sorted((value, other))
+    plain = all(
+        unit.kind is Kind.NAME or unit.text in ("and", ",", "the", "of") for unit in units[found.last : last]
+    )
+    joined = any(unit.text == "and" for unit in units[first:last])
+    return plain and (
+        other < value or (joined and any(unit.kind is not Kind.MARK for unit in units[: found.first]))
+    )

@@ -13,10 +13,12 @@ from extractors.english.wording.clause_checks import (
     is_actor,
     is_behind,
     is_done_to_it,
+    is_named_behind,
     is_numbered,
     is_numeral,
     is_object_before,
     is_one_of_two,
+    is_only_behind,
     is_region,
     listed_with,
     name_before,
@@ -29,15 +31,17 @@ from extractors.english.wording.clause_checks import (
     owner_before,
     says_of_owned,
 )
-from extractors.english.wording.descriptions import Description, lead_of, without_verb
+from extractors.english.wording.descriptions import Description, without_verb
 from extractors.english.wording.kinds import KindLook, kind_of_name
 from extractors.english.wording.phrases import Group, phrases_of
-from extractors.english.wording.placing import chained, is_of_object, meets_there, says_of_a_part
-from extractors.english.wording.subjects import (
-    antecedent_before,
-    is_complement,
-    subject_of,
+from extractors.english.wording.placing import (
+    chained,
+    is_listed_with,
+    is_of_object,
+    meets_there,
+    says_of_a_part,
 )
+from extractors.english.wording.subjects import antecedent_before, is_complement, subject_of
 from extractors.english.wording.topics import Topics, complemented, is_another, opening_noun
 from extractors.english.wording.units import (
     PREPOSITIONS,
@@ -70,13 +74,9 @@ class SubjectLook:
         whole: WholeNames,
         kinds: KindLook,
     ) -> None:
-        self._text = text
-        self._linker = linker
-        self._schema = linker.schema
+        self._text, self._linker, self._schema = text, linker, linker.schema
         self._phrases = phrases_of(linker.schema)
-        self._names = names
-        self._whole = whole
-        self._kinds = kinds
+        self._names, self._whole, self._kinds = names, whole, kinds
         self.topics = Topics(text, self._units_of, self._suits, self._is_called, self._phrases)
 
     def _units_of(self, sentence: Span) -> Sequence[Unit]:
@@ -166,17 +166,15 @@ class SubjectLook:
                 return None  # what "it" is, `may_be_about` has found
         if (said := self._other(clause, found, subject)) is not None:
             return f'The text says "{term.label}" of {said}, not of "{subject}".'
-        if (whole := complemented(units, found.first, clause.others)) is not None:
-            return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
-        if group is Group.NAMES and units[found.last - 1].text != "by" and is_region(clause, found):
-            return f'The text has "{subject}" as the region of "{spaced(text, units[clause.value])}".'
+        if (misplaced := self._misplaced(clause, found, subject, group)) is not None:
+            return misplaced
         about = subject_of(units, found.first, clause.value, lambda unit: self.is_name_of(unit, subject))
         if isinstance(about, Description):
             about = without_verb(about, units[found.first].text)
             of_it = units[found.last - 1].text == "by" or group is Group.NUMBERS or about.inner
             noun = about.noun.split()
-            of_it = of_it or (group is Group.DATES and (units[found.first - 1].text in noun))
-            of_it = of_it or (group is Group.DATES and self._schema.find_class(noun[-1]) is not None)
+            part = units[found.first - 1].text in noun or self._schema.find_class(noun[-1]) is not None
+            of_it = of_it or (group is Group.DATES and part)
             return self._beside_description(clause, found, about, subject) or self._misdescribed(
                 about, term, subject, of_it=of_it
             )
@@ -189,6 +187,17 @@ class SubjectLook:
             return doubt
         if not clause.others and (other := other_subject(units, found.first, clause.value)) is not None:
             return f'The text says "{term.label}" of "{spaced(text, other)}", not of "{subject}".'
+        return None
+
+    def _misplaced(self, clause: Clause, found: Governor, subject: str, group: Group) -> str | None:
+        """What speaks against a subject that only says where another thing is, or stands behind it."""
+        units, text, term = clause.units, self._text.text, clause.term
+        if is_only_behind(clause, found):
+            return f'The text says "{term.label}" of another thing, and names "{subject}" only behind it.'
+        if (whole := complemented(units, found.first, clause.others)) is not None:
+            return f'The text says "{term.label}" of "the {whole}", not of "{subject}".'
+        if group is Group.NAMES and units[found.last - 1].text != "by" and is_region(clause, found):
+            return f'The text has "{subject}" as the region of "{spaced(text, units[clause.value])}".'
         return None
 
     def _left_open(self, clause: Clause, found: Governor, term: OntologyProperty, subject: str) -> str | None:
@@ -214,7 +223,7 @@ class SubjectLook:
     ) -> str | None:
         """What speaks against a subject that is named beside what a clause is about: "The hall is run by"."""
         placed = [
-            (at < found.first or self._is_behind(clause, at, about, subject))
+            (at < found.first or is_named_behind(clause, at, about, subject))
             and is_complement(clause.units, at)
             for at in clause.others
         ]
@@ -229,21 +238,12 @@ class SubjectLook:
             return None
         return f'The text says "{clause.term.label}" of "{about.noun}", beside "{subject}".'
 
-    def _is_behind(self, clause: Clause, at: int, about: Description, subject: str) -> bool:
-        """Whether a name stands behind what is said of "the hall", and has no word of that."""
-        named = any(name_key(word) in name_key(subject).split() for word in about.noun.split())
-        whole = name_key(clause.units[at].text) == name_key(subject) and lead_of(clause.units, at) != "as"
-        return at > clause.value and whole and not (about.inner or about.possessive or named)
-
     def _other(self, clause: Clause, found: Governor, subject: str) -> str | None:
         """The other thing of which the words surely speak, by what stands right before them."""
         units, text = clause.units, self._text.text
         station = of_named_kind(clause, found)
-        if found.last <= min(clause.others, default=0) < clause.value and all(
-            unit.kind is Kind.NAME or unit.text in ("and", ",", "the", "of")
-            for unit in units[found.last : clause.value]
-        ):
-            return "what is named before both"  # "became the Elm Gallery and Tea Room"
+        if is_listed_with(clause, found):
+            return "what is named before both"
         if station is not None and not self.is_same(station, subject):
             return f'"{station}"'
         beside = (says_of_a_part, is_of_object, meets_there)
@@ -387,7 +387,9 @@ class SubjectLook:
         if any(entry.iri in ours for entry in self._linker.labels.exact(name)):
             return True
         if f" {there} ".find(f" {here} ") >= 0:
-            return not ours  # "Roosevelt Island", which is known, is not short for its tramway
+            first = self._text.occurrences(name)[:1]
+            comes_later = bool(unit.end and first and first[0].start > unit.start)
+            return not (ours or comes_later)  # "Norton" is not short for a "Norton Hall" that comes later
         before, found, after = f" {here} ".partition(f" {there} ")
         return bool(found) and not after and all(self._whole.describes(word) for word in before.split())
 

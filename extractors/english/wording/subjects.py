@@ -299,7 +299,10 @@ def _reduced(units: Sequence[Unit], start: int, at: int, anchor: int) -> Unit | 
         return None
     lead = lead_of(units, name, start)
     acted = lead.isalpha() and lead.endswith("s") and lead not in PREPOSITIONS | AUXILIARIES | BEFORE_NAMES
-    return units[name] if acted or lead in NOT_PLACING - {"by"} else None
+    listed = lead == "and" and any(
+        unit.kind is Kind.WORD and unit.text not in BEFORE_NAMES | {"and"} for unit in units[start:name]
+    )  # "has the Elm Hall and the Ash Hall, opened in"
+    return units[name] if acted or listed or lead in NOT_PLACING - {"by"} else None
 
 
 def _adjacent(units: Sequence[Unit], start: int, at: int) -> Unit | None:

@@ -102,6 +102,9 @@ class WholeNames:
     def introduces(self, words: str, spans: Sequence[Span]) -> bool:
         """Whether words describe the name behind them, or a part of a place: "Elm laureate Ada Stone"."""
         titled = words.split()[-1].islower() and " " in words.strip()
+        kind = words.split()[-1] in OF_PLACES
+        if titled and kind and spans and all(self._text.text.startswith(" of ", one.end) for one in spans):
+            return True  # "Norton borough" of "the Norton borough of Weston"
         before = (
             titled and bool(spans) and all(_NAME_FOLLOWS.match(self._text.text, one.end) for one in spans)
         )

@@ -12,7 +12,7 @@ from extractors.text.chunking import Span
 from ontology.schema import Schema
 from tests.extractors.english.test_other_things import Row, _problems
 from tests.extractors.english.test_proposing import _read
-from tests.support.scripted import ScriptedModel, pipeline, reply
+from tests.support.scripted import ScriptedModel, pipeline, reply, urban
 
 NOT_SAID: list[tuple[str, Row]] = [
     # another verb begins behind "and"
@@ -193,6 +193,57 @@ NOT_SAID: list[tuple[str, Row]] = [
         "Elm Dome is old. It was created by the French sculptor Ada Stone.",
         ("Elm Dome", "founded by", "Ada Stone"),
     ),
+    # what it was made
+    (
+        "Elm Hall is old. The attached Ash Hall was designated a landmark in 1966, and both were designated "
+        "landmarks by Norton.",
+        ("Ash Hall", "established", "1966"),
+    ),
+    (
+        "Elm Hall and its towers were designated landmarks by Norton in 1966.",
+        ("Elm Hall", "established", "1966"),
+    ),
+    # where or with what something else is said
+    (
+        "Research completed circa 2012 at the Elm Archives in Norton shows the house.",
+        ("Elm Archives", "completed", "2012"),
+    ),
+    (
+        "At an elevation of 50 feet, it is one of the highest points in Norton, together with Elm Heights.",
+        ("Elm Heights", "elevation", "50 feet"),
+    ),
+    (
+        "The Elm Hall, opened in June 1928, for which Ash & Reed won a medal, is old.",
+        ("Ash & Reed", "opened", "June 1928"),
+    ),
+    ("Elm Row is in Norton, bordering the Ash Quarter.", ("Ash Quarter", "located in", "Norton")),
+    # what overlooks a river is not the street
+    (
+        "Elm Row is wide. The street runs from a small park overlooking the Ash River to the quay.",
+        ("Elm Row", "located on", "Ash River"),
+    ),
+    # only the expansion
+    (
+        "Elm House is old. It is a manor, with an expansion designed by architect Ada Stone.",
+        ("Elm House", "designed by", "Ada Stone"),
+    ),
+    # a name that describes who did it
+    (
+        "Elm Grove is lined with busts, largely put up by Ash Guild participants and others.",
+        ("Elm Grove", "built by", "Ash Guild"),
+    ),
+    # a floor's number
+    ("Sky Elm, on floors 61 and 62, is open.", ("Sky Elm", "floor count", "61")),
+    # whose it is
+    (
+        "Elm House is old. It now belongs to the developer Ash Hills.",
+        ("Elm House", "built by", "Ash Hills"),
+    ),
+    # the last of what it has
+    (
+        "The Elm Halls consist of the Ash Hall and the Oak Hall, opened in June 1928.",
+        ("Elm Halls", "opened", "June 1928"),
+    ),
 ]
 
 SAID: list[tuple[str, Row]] = [
@@ -255,6 +306,14 @@ NOT_READ: list[tuple[str, str]] = [
     ("It was a center for Norton's German, Polish, and other families.", "locatedIn"),
     ("St. Petersburg's Elm Theatre, built in 1860, is old.", "locatedIn"),
     ("The World's Fair drew many people.", "locatedIn"),
+    ("The G train stops at the Ash Road station located at Ash Road.", "locatedIn"),
+    ('It was named one of "Norton\'s Tastiest Streets".', "locatedIn"),
+    (
+        "The inn was opened by Ada Stone in Weston, Norton, across the street from the site of Elm Fair.",
+        "hosts",
+    ),
+    ("The building has the Elm Gallery, and an 18-floor high-rise known as Ash Tower.", "floorCount"),
+    ("Elm Row is in Weston, Norton, bordering the Ash Quarter.", "adjacentTo"),
     ("Neptune's Fountain has stood there since 1633.", "locatedIn"),
 ]
 
@@ -324,6 +383,26 @@ def test_who_acts_in_an_aside_is_no_subject(schema: Schema) -> None:
     assert "Ash Construction" not in {one[0] for one in _read(schema, text)}
 
 
+def test_a_road_that_goes_from_one_place_to_another_starts_at_the_first(schema: Schema) -> None:
+    said = _read(schema, "Elm Avenue is long, running from Ash Key, Norton, to Fort Oak, Weston.")
+    assert {one[2] for one in said if one[1] == "startsAt"} == {"Ash Key"}
+
+
+async def test_things_that_a_third_has_say_nothing_of_each_other(schema: Schema) -> None:
+    text = "Elm Street runs through Norton, where landmarks include the Elm Street House and the Oak Park."
+    said = ("Elm Street House", "contains", "Oak Park")
+    found = await pipeline(schema, ScriptedModel(reply([said]))).extract(text)
+    labels = {entity.label for entity in found.entities}
+    ends = [c for c in found.candidates if not c.problems and c.reply and "contains" in c.reply]
+    assert {"Elm Street House", "Oak Park"} <= labels
+    assert not [c for c in ends if c.predicate in (urban("contains"), urban("locatedIn"))]
+
+
+def test_a_borough_of_a_town_is_no_name(schema: Schema) -> None:
+    said = _read(schema, "The Norton borough of Weston contains 214 streets.")
+    assert "Norton borough" not in {end for one in said for end in one}
+
+
 def test_a_home_ground_is_no_campus(schema: Schema) -> None:
     kind = schema.find_class("home ground")
     assert kind is not None
@@ -358,3 +437,19 @@ async def test_initials_in_brackets_are_the_name_before_them(schema: Schema) -> 
     found = await pipeline(schema, ScriptedModel(reply(rows))).extract(text)
     assert [entity.label for entity in found.entities] == ["Norton Elm Museum"]
     assert not [c for c in found.candidates if c.problems and c.predicate != RDF_TYPE]
+
+
+async def test_the_region_behind_a_place_is_no_part_of_its_name(schema: Schema) -> None:
+    said = ("Elm Hall", "located in", "Weston, Norton")
+    found = await pipeline(schema, ScriptedModel(reply([said]))).extract("Elm Hall is in Weston, Norton.")
+    assert "Weston" in {entity.label for entity in found.entities}
+    assert "Weston, Norton" not in {entity.label for entity in found.entities}
+    said = ("Ash & Reed, Inc.", "located in", "Weston")
+    found = await pipeline(schema, ScriptedModel(reply([said]))).extract("Ash & Reed, Inc. is in Weston.")
+    assert "Ash & Reed, Inc." in {entity.label for entity in found.entities}
+
+
+async def test_numbers_are_no_name(schema: Schema) -> None:
+    said = ("9429–9441", "located on", "Elm Boulevard")
+    text = "The building is located at 9429–9441 on Elm Boulevard."
+    assert NOT_A_NAME in (await _problems(schema, text, said))[0]

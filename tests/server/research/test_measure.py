@@ -10,7 +10,9 @@ from extractors.errors import EvaluationError, MethodUnsupported, ModelTimeout
 from extractors.models.accounting import Prices
 from extractors.models.chat import Token
 from extractors.models.forms import BlankForm, FilledField, FilledForm
+from extractors.research.evaluation.rte import ScoredTriple
 from extractors.research.methods import GROUPS
+from server.research.by_relation import RelationCounts, counts_in, print_by_relation
 from server.research.completion import followed_modes, measure_completion, print_completion
 from server.research.judging import judge_tables
 from server.research.methods import measure_methods
@@ -125,6 +127,32 @@ async def test_what_the_gate_lets_in_is_scored_apart_and_waits_for_people_to_jud
     page = (out / "judge.html").read_text()
     assert rows[0]["id"] in page
     assert "http" not in page.replace("http-equiv", "")
+
+
+async def test_accepted_relations_are_counted_by_relation_and_the_promise_of_confidence_is_checked(
+    tmp_path: Path, gold: Path, capsys: pytest.CaptureFixture[str]
+):
+    out = tmp_path / "run"
+    await measure_urban(
+        Settings(), gold, out, limit=None, seed=0, prices=Prices(), model=RecordedModel(*REPLIES)
+    )
+    found = counts_in(out / "urban.json")
+    assert {name: (one.accepted, one.right) for name, one in found.items()} == {"opened": (1, 1)}
+
+    def counted(*judged: tuple[bool, float]) -> RelationCounts:
+        counts = RelationCounts()
+        for right, confidence in judged:
+            words = ("a", "opened", "1990")
+            counts = counts.plus(ScoredTriple(words, words, right, False, True, True, True, "", confidence))
+        return counts
+
+    kept, broken = counted(*[(True, 0.9)] * 3, (False, 0.8)), counted(*[(True, 0.9)] * 2, *[(False, 0.8)] * 2)
+    few = counted((False, 0.9), *[(False, 0.7)] * 9)
+    assert [one.keeps_promise for one in (kept, broken, few)] == [True, False, None]
+    print_by_relation({"opened": kept, "closed": broken, "owns": few})
+    printed = capsys.readouterr().out
+    assert 0 < printed.index("closed") < printed.index("opened"), "the broken promise stands first"
+    assert "owns" not in printed
 
 
 async def test_kinds_that_a_name_says_are_wrong_strictly_and_right_by_the_rule_unless_it_misleads(
