@@ -22,7 +22,7 @@ import snowballstemmer
 
 from extractors.research.evaluation.text2kgbench.reading import Fact
 
-__all__ = ["Counts", "Ratio", "count"]
+__all__ = ["Counts", "Ratio", "count", "same_fact"]
 
 _BLANK: Final = re.compile(r"(?:_|\s)+")
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
@@ -105,6 +105,11 @@ def _official(told: Iterable[Fact], gold: Iterable[Fact]) -> Ratio:
         return Ratio(0.0, 0.0)
     right = len(known & kept)
     return Ratio(right / len(kept), right / len(known))
+
+
+def same_fact(one: Fact, other: Fact) -> bool:
+    """Whether two facts are one as both scores compare them."""
+    return _key(one) == _key(other)
 
 
 def _key(fact: Fact) -> tuple[str, str, str]:

@@ -11,10 +11,12 @@ from extractors.models.accounting import Prices
 from extractors.models.chat import Message, Reply
 from extractors.prompting.reply import ReplyTriple
 from extractors.readers.reading import Reading, Turn
+from extractors.research.evaluation.text2kgbench.ceiling import best_counts
 from extractors.research.evaluation.text2kgbench.folder import RunFolder
-from extractors.research.evaluation.text2kgbench.reading import TestSet, read_test_set
+from extractors.research.evaluation.text2kgbench.reading import Fact, TestSet, read_test_set
 from extractors.research.evaluation.text2kgbench.report import cost_rows, result_json
 from extractors.research.evaluation.text2kgbench.run import read_all, score
+from extractors.research.evaluation.text2kgbench.scoring import same_fact
 from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 from tests.support.benchmark_files import SENTENCES, write
@@ -161,3 +163,13 @@ async def test_a_folder_of_another_run_or_program_is_refused(tests: list[TestSet
 async def test_sentences_given_twice_are_refused(tests: list[TestSet], tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match="same id"):
         await read_all(tests * 2, ByHeart(), RunFolder(tmp_path / "run", SETTINGS))
+
+
+async def test_the_best_choice_among_all_answers_keeps_what_the_gold_has(tests: list[TestSet]) -> None:
+    (test,) = tests
+    said = await best_counts(ByHeart(), test, test.sentences)
+    assert [(one.right, one.told) for one in said] == [(one.right, one.right) for one in said]
+    chosen = sum(one.right for one in said)
+    everything = {Fact(*triple) for triples in KNOWN.values() for triple in triples}
+    gold = {fact for facts in test.gold.values() for fact in facts}
+    assert chosen == sum(any(same_fact(one, other) for other in gold) for one in everything) > 0
