@@ -188,7 +188,8 @@ async def test_it_is_judged_on_the_graph_as_it_is_then_later_writes_included(tmp
         await update(client, codes(15))
         await paused(services)
         first, second = await held(client, "late"), await held(client, "never")
-        assert (await update(client, "INSERT DATA { ex:place99 ex:code 'late' }")).status_code == 200
+        written = await update(client, "INSERT DATA { ex:place99 ex:code 'late' }")
+        assert written.status_code == 200, written.text
         services.held_judge.judge_waiting()
         assert (await client.get(first)).json()["status"] == "refused"
         assert (await client.get(second)).json()["status"] == "committed"
