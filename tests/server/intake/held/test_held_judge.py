@@ -97,8 +97,11 @@ async def held(client: httpx.AsyncClient, *barred: str) -> str:
     return answer.headers["location"]
 
 
-def paused(services: Services) -> list[object]:
-    """Let nothing held be judged by itself; how often it was asked for. All other work goes on."""
+async def paused(services: Services) -> list[object]:
+    """Let nothing held be judged by itself from now on; how often it was asked for. All other work goes on.
+
+    What was started before is waited for: it would judge what is held next.
+    """
     asked: list[object] = []
     start = services.background.start
 
@@ -109,13 +112,14 @@ def paused(services: Services) -> list[object]:
             start(name, work)
 
     services.background.start = start_others  # type: ignore[method-assign]
+    await asyncio.to_thread(services.background.finish, 60)
     return asked
 
 
 async def test_a_held_batch_that_takes_too_long_to_judge_goes_on_waiting_and_says_so(tmp_path: Path):
     async with opened(tmp_path) as services, client_of(services) as client:
         await update(client, codes(15))
-        paused(services)
+        await paused(services)
         place = await held(client, "nobody")
         services.judging_limit.seconds = 0.0
         await asyncio.to_thread(services.held_judge.judge_waiting)
@@ -130,7 +134,7 @@ async def test_a_held_batch_that_takes_too_long_to_judge_goes_on_waiting_and_say
 async def test_the_problem_of_a_batch_goes_with_its_withdrawal(tmp_path: Path):
     async with opened(tmp_path) as services, client_of(services) as client:
         await update(client, codes(15))
-        paused(services)
+        await paused(services)
         place = await held(client, "nobody")
         services.judging_limit.seconds = 0.0
         await asyncio.to_thread(services.held_judge.judge_waiting)
@@ -142,7 +146,7 @@ async def test_the_problem_of_a_batch_goes_with_its_withdrawal(tmp_path: Path):
 async def test_a_held_batch_waits_outside_the_graph_and_is_committed_when_it_is_judged(tmp_path: Path):
     async with opened(tmp_path) as services, client_of(services) as client:
         await update(client, codes(15))
-        asked = paused(services)
+        asked = await paused(services)
         place = await held(client, "nobody")
         assert set(asked) == {"judge held batches"}  # the commit before may have asked as well
         assert not await holds(client, "nobody")
@@ -182,9 +186,10 @@ async def test_what_fails_of_it_goes_to_review_and_the_rest_comes_in(tmp_path: P
 async def test_it_is_judged_on_the_graph_as_it_is_then_later_writes_included(tmp_path: Path):
     async with opened(tmp_path) as services, client_of(services) as client:
         await update(client, codes(15))
-        paused(services)
+        await paused(services)
         first, second = await held(client, "late"), await held(client, "never")
-        assert (await update(client, "INSERT DATA { ex:place99 ex:code 'late' }")).status_code == 200
+        written = await update(client, "INSERT DATA { ex:place99 ex:code 'late' }")
+        assert written.status_code == 200, written.text
         services.held_judge.judge_waiting()
         assert (await client.get(first)).json()["status"] == "refused"
         assert (await client.get(second)).json()["status"] == "committed"
@@ -198,7 +203,7 @@ async def test_what_is_written_during_background_validation_is_judged_with_it(tm
 
     async with opened(tmp_path) as services, client_of(services) as client:
         await update(client, codes(15))
-        paused(services)
+        await paused(services)
         first, second = await held(client, "late"), await held(client, "fine")
         real, writes = background_validation.validate_in_background, iter(["late", "other"])
 
@@ -219,7 +224,7 @@ async def test_what_is_written_during_background_validation_is_judged_with_it(tm
 async def test_a_batch_can_be_withdrawn_while_it_waits(tmp_path: Path):
     async with opened(tmp_path) as services, client_of(services) as client:
         await update(client, codes(15))
-        paused(services)
+        await paused(services)
         place = await held(client, "nobody")
         assert (await client.delete(place)).json()["status"] == "withdrawn"
         services.held_judge.judge_waiting()
@@ -237,7 +242,7 @@ async def test_what_keeps_a_batch_from_being_judged_is_reported_and_it_can_be_tr
 
     async with opened(tmp_path) as services, client_of(services) as client:
         await update(client, codes(15))
-        asked = paused(services)
+        asked = await paused(services)
         place = await held(client, "nobody")
         with monkeypatch.context() as patch:
             patch.setattr(services.held_judge.batches, "submission", unreadable)
