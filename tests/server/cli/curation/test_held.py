@@ -27,7 +27,7 @@ async def left_waiting(folder: Path, *values: str) -> list[str]:
     """A folder with a batch for each value, which nobody has judged; their identifiers."""
     async with opened(folder) as services, client_of(services) as client:
         await update(client, codes(15))
-        paused(services)
+        await paused(services)
         return [(await held(client, value)).removeprefix("/held/") for value in values]
 
 
