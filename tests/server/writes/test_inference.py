@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -181,9 +182,13 @@ async def test_switched_off_and_on_again_by_the_setting_and_the_command(tmp_path
     async with build(settings_of(tmp_path), model=RecordedModel()) as services, client_of(services) as client:
         await update(client, "INSERT DATA { ex:a a ex:Park }")
     follows = Quad(NamedNode(EX + "a"), RDF.type, NamedNode(EX + "Place"), DEFAULT)
+    del services, client
+    gc.collect()  # Ends the store, which nobody may open anew before.
     async with build(settings_of(tmp_path, inference="none"), model=RecordedModel()) as services:
         assert not services.store.contains(follows)
         assert services.writer.inferring == "none"
+    del services
+    gc.collect()
     async with build(settings_of(tmp_path), model=RecordedModel()) as services:
         assert services.store.contains(follows)
     config = tmp_path / "urbankg.toml"
