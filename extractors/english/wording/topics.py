@@ -22,6 +22,7 @@ __all__ = ["IT", "Topics", "complemented", "is_another", "opening_noun"]
 _THINGS: Final = frozenset({"it", "its"})
 _PRESENTING: Final = frozenset("nearby next here there opposite behind beyond close also across".split())  # noqa: SIM905
 _STANDING: Final = frozenset("is was stands stood lies lay rises sits".split())  # noqa: SIM905
+_HOLDING: Final = frozenset("in inside within on at near beside behind opposite above below".split())  # noqa: SIM905
 _LONGEST_PLACE: Final = 5
 _DEFINITE: Final = frozenset("the this that it he she they".split())  # noqa: SIM905
 _OBJECTS: Final = frozenset("the a an it its this and".split())  # noqa: SIM905
@@ -308,7 +309,7 @@ def is_another(units: Sequence[Unit]) -> bool:
     first, second = (units[n].text if n < len(units) else "" for n in (0, 1))
     if first == "this" and second in AUXILIARIES | {"came"}:
         return True
-    if _is_numbered_part(units) or (first in PREPOSITIONS and second == "it"):
+    if _is_numbered_part(units) or (first in _HOLDING and second == "it"):
         return True
     opening = [unit.text for unit in units if unit.kind is not Kind.MARK][:2]
     return len(opening) == 2 and opening[0] in ("the", "an", "its") and opening[1] in _OTHERS

@@ -292,6 +292,7 @@ SAID: list[tuple[str, Row]] = [
         "Elm Hall and the Ash Tower are both served by the Blue Line.",
         ("Elm Hall", "served by", "Blue Line"),
     ),
+    ("Elm Hall is old. Since it opened in 1902, many people have come.", ("Elm Hall", "opened", "1902")),
     ("Elm Garden was founded and endowed by Ada Stone in 1450.", ("Elm Garden", "established", "1450")),
 ]
 
