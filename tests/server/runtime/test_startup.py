@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from types import NoneType
 from typing import get_args, get_type_hints
@@ -251,3 +252,29 @@ async def test_what_the_framework_answers_waits_until_it_is_there(
         assert (await client.head("/readyz")).status_code == 200
         assert (await client.get("/nothing-here")).status_code == 404
         let_go.set()
+
+
+async def test_what_still_reads_the_store_ends_before_it_is_closed(tmp_path: Path):
+    reading = threading.Event()
+
+    def read_slowly(services: Services) -> None:
+        held_open = services.store.local.graph
+        reading.set()
+        time.sleep(0.5)
+        del held_open
+
+    settings = Settings(data=tmp_path / "data", readers=1)
+    async with build(settings, model=RecordedModel()) as services:
+        services.background.start("read slowly", lambda: read_slowly(services))
+        assert await asyncio.to_thread(reading.wait, 60)
+    async with build(settings, model=RecordedModel()) as services:
+        assert services.is_open
+
+
+async def test_all_that_the_start_begins_in_the_background_is_begun_when_it_is_open(tmp_path: Path):
+    async with build(Settings(data=tmp_path / "data", readers=1), model=RecordedModel()) as services:
+        begun: list[str] = []
+        services.background.start = lambda name, work: begun.append(name)  # type: ignore[method-assign]
+        await asyncio.to_thread(services.background.finish, 60)
+        await asyncio.sleep(0.1)
+        assert begun == []
