@@ -4,7 +4,6 @@ import asyncio
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from types import NoneType
 from typing import get_args, get_type_hints
@@ -260,7 +259,7 @@ async def test_what_still_reads_the_store_ends_before_it_is_closed(tmp_path: Pat
     def read_slowly(services: Services) -> None:
         held_open = services.store.local.graph
         reading.set()
-        time.sleep(0.5)
+        threading.Event().wait(0.5)
         del held_open
 
     settings = Settings(data=tmp_path / "data", readers=1)
@@ -272,9 +271,9 @@ async def test_what_still_reads_the_store_ends_before_it_is_closed(tmp_path: Pat
 
 
 async def test_all_that_the_start_begins_in_the_background_is_begun_when_it_is_open(tmp_path: Path):
-    async with build(Settings(data=tmp_path / "data", readers=1), model=RecordedModel()) as services:
-        begun: list[str] = []
-        services.background.start = lambda name, work: begun.append(name)  # type: ignore[method-assign]
-        await asyncio.to_thread(services.background.finish, 60)
-        await asyncio.sleep(0.1)
-        assert begun == []
+    services = build(Settings(data=tmp_path / "data", readers=1), model=RecordedModel())
+    begun: list[str] = []
+    services.background.start = lambda name, work: begun.append(name)  # type: ignore[method-assign]
+    services.startup.started.add_done_callback(lambda started: begun.append("open"))
+    async with services:
+        assert begun == ["judge held batches", "read the review queue", "open"]
