@@ -32,6 +32,7 @@ class Background:
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, "background")
         self._lock = threading.Lock()
+        self._idle = threading.Condition(self._lock)
         self._closing = threading.Event()
         self._waiting: list[str] = []
         self._running: str | None = None
@@ -73,6 +74,11 @@ class Background:
         self._closing.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
+    def wait_until_idle(self, timeout_s: float) -> None:
+        """Return when no task runs any more, or after the timeout. To be called after `close`."""
+        with self._idle:
+            self._idle.wait_for(lambda: self._running is None, timeout_s)
+
     def _run(self, name: str, work: Callable[[], object]) -> None:
         with self._lock:
             self._waiting.remove(name)
@@ -80,8 +86,9 @@ class Background:
         try:
             work()
         finally:
-            with self._lock:
+            with self._idle:
                 self._running = None
+                self._idle.notify_all()
 
     def _log_error(self, name: str, done: Future[None]) -> None:
         if not done.cancelled() and (error := done.exception()) is not None:

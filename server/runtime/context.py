@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
 
 _LAST_JUDGMENTS_S = 2.0
+_LAST_READS_S = 2.0
 
 
 @dataclass
@@ -84,6 +85,10 @@ class Startup(Protocol):
 
     def judge(self) -> None:
         """Open what judges changes and nothing else; blocks."""
+        ...
+
+    def wait_until_idle(self, timeout_s: float) -> None:
+        """Return when nothing is being opened any more, or after the timeout."""
         ...
 
 
@@ -259,6 +264,11 @@ class Services(LazyServices):
         finally:
             await self.close()
 
+    def _leave_threads(self) -> None:
+        """Let what still reads the store end, but not for long: nobody else can open it meanwhile."""
+        for one in (self.startup, self.background, self.rewriter):
+            one.wait_until_idle(_LAST_READS_S)
+
     async def close(self) -> None:
         """Finish what is under way and close everything."""
         self.leave()
@@ -271,6 +281,7 @@ class Services(LazyServices):
         self.updates.close()
         await self.readers.close()
         self.rewriter.close()
+        await asyncio.to_thread(self._leave_threads)
         await self.closing.aclose()
         self.store.close()
         self.keys.close()

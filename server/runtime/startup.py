@@ -7,7 +7,7 @@ the writer until then, and after that the indexes and all that extracts and answ
 from __future__ import annotations
 
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,6 +57,7 @@ class ServerStartup:
         self.judging: Future[None] = Future()
         """Done when changes are judged; fails with what keeps them from ever being judged."""
         self.started: Future[StartedServices] = Future()
+        self._opening: Future[StartedServices] | None = None
 
     def start(self, *, yields: bool = False) -> None:
         """Begin, unless that has happened. If it fails, `started` says why, and the writer stays closed.
@@ -67,8 +68,14 @@ class ServerStartup:
             return
         self.begun = True
         thread = ThreadPoolExecutor(1, "opening")
-        thread.submit(self._open, yields).add_done_callback(self._finish)
+        self._opening = thread.submit(self._open, yields)
+        self._opening.add_done_callback(self._finish)
         thread.shutdown(wait=False)
+
+    def wait_until_idle(self, timeout_s: float) -> None:
+        """Return when nothing is being opened any more, or after the timeout."""
+        if self._opening is not None:
+            wait([self.started], timeout_s)
 
     def judge(self) -> None:
         """Open what judges changes and nothing else, for a command that only writes.
@@ -90,8 +97,16 @@ class ServerStartup:
             # The interpreter runs one thread at a time.
             time.sleep(_WRITERS_FIRST_S)
         self.judging.set_result(None)
+        services = self._services
         with short_switch_interval():
-            return _open(self._services, rules, relations)
+            started = _open(services, rules, relations)
+        if isinstance(services.store, EmbeddedStore):
+            # Queries to another store are not rewritten: it has functions and indexes of its own.
+            services.rewriter.warm()
+        if services.serves:
+            services.judge_held()
+            services.read_review_queue()
+        return started
 
     def _finish(self, opening: Future[StartedServices]) -> None:
         error = opening.exception()
@@ -99,13 +114,6 @@ class ServerStartup:
             self._fail(error)
             return
         self.started.set_result(opening.result())
-        services = self._services
-        if isinstance(services.store, EmbeddedStore):
-            # Queries to another store are not rewritten: it has functions and indexes of its own.
-            services.rewriter.warm()
-        if services.serves:
-            services.judge_held()
-            services.read_review_queue()
 
     def _fail(self, error: BaseException) -> None:
         self._services.writer.abandon()

@@ -95,6 +95,11 @@ class Rewriter:
         """Stop the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
+    def wait_until_idle(self, timeout_s: float) -> None:
+        """Return when nothing uses the index any more, or after the timeout. To be called after `close`."""
+        if self._turn.acquire(timeout=timeout_s):
+            self._turn.release()
+
     def _build(self) -> None:
         try:
             with short_switch_interval():

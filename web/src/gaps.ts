@@ -91,7 +91,7 @@ class GapsScreen extends Screen {
       if (gap.terms?.subject) note(gap.terms.subject, gap.subject);
       const statements = gap.completion?.statements ?? [];
       await learn(statements.flatMap((one) => [one.subject, one.predicate, one.object.type === "uri" ? one.object.value : ""])).catch(() => undefined);
-      history.replaceState(null, "", `#/${address(`gaps/${gap.id}`, Object.fromEntries(this.filter()))}`);
+      this.addressed(address(`gaps/${gap.id}`, Object.fromEntries(this.filter())));
     }
     this.requestUpdate();
   }

@@ -3,7 +3,7 @@
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { ask, inWords, key, Problem, type Access } from "./api";
 import { forget } from "./names";
-import type { Screen } from "./screen";
+import { arrived, type Screen } from "./screen";
 import "./ask";
 
 interface Entry {
@@ -58,7 +58,7 @@ class App extends LitElement {
     const access = this.learnAccess();
     this.known = !/^#\/(?!ask)/.test(location.hash);
     await Promise.all([this.open(false), access]);
-    this.element!.access = this.access;
+    if (this.element) this.element.access = this.access;
     this.requestUpdate();
     void this.count();
   }
@@ -87,19 +87,23 @@ class App extends LitElement {
   }
 
   private async open(moved: boolean): Promise<void> {
-    const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?", 2);
+    const hash = location.hash;
+    const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
     const [name = "", ...rest] = path.split("/");
-    const before = this.entry;
     const found = SCREENS.find((one) => one.name === name);
-    this.entry = found ?? SCREENS[0]!;
-    this.lost = name !== "" && !found;
-    this.parameters = new URLSearchParams(query);
-    if (rest.length) this.parameters.set("id", decodeURIComponent(rest.join("/")));
+    const entry = found ?? SCREENS[0]!;
     try {
-      await this.entry.load();
+      await entry.load();
     } catch {
       this.problem = "A part of the page could not be loaded. Reload it.";
     }
+    // The reader has gone on meanwhile, and that place is opened next.
+    if (hash !== location.hash) return;
+    const before = this.entry;
+    this.entry = entry;
+    this.lost = name !== "" && !found;
+    this.parameters = new URLSearchParams(query);
+    if (rest.length) this.parameters.set("id", decodeURIComponent(rest.join("/")));
     document.title = `${this.entry.title} · UrbanKG`;
     if (!this.element || before !== this.entry) {
       this.element = document.createElement(`ukg-${this.entry.name}`) as Screen;
@@ -108,6 +112,7 @@ class App extends LitElement {
     this.element.parameters = this.parameters;
     this.requestUpdate();
     await this.updateComplete;
+    arrived(hash);
     if (moved && before !== this.entry) {
       scrollTo(0, 0);
       const main = this.querySelector<HTMLElement>("main")!;

@@ -157,7 +157,7 @@ class QueryScreen extends Screen {
     }
     this.seconds = (performance.now() - begun) / 1000;
     this.all = this.copied = false;
-    history.replaceState(null, "", `#/${address("query", { query })}`);
+    this.addressed(address("query", { query }));
     this.requestUpdate();
   }
 

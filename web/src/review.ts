@@ -145,7 +145,7 @@ class ReviewScreen extends Screen {
       this.effects = {};
     }
     this.current = item;
-    history.replaceState(null, "", `#/${address(`review/${item.id}`, Object.fromEntries(this.filter()))}`);
+    this.addressed(address(`review/${item.id}`, Object.fromEntries(this.filter())));
     this.requestUpdate();
     await this.updateComplete;
     this.querySelector(".items [aria-current]")?.scrollIntoView({ block: "nearest" });

@@ -20,6 +20,14 @@ export interface Violation {
   severity: string;
 }
 
+/** The address whose screen is shown; another one in the address bar is still being opened. */
+let shown = "";
+
+/** Note that the screen of an address is shown. */
+export function arrived(address: string): void {
+  shown = address;
+}
+
 export abstract class Screen extends LitElement {
   static override properties = {
     parameters: { attribute: false },
@@ -41,6 +49,13 @@ export abstract class Screen extends LitElement {
 
   may(scope: string): boolean {
     return this.access.scopes.includes(scope);
+  }
+
+  /** Put what is shown into the address, unless the reader has gone on to another place meanwhile. */
+  protected addressed(path: string): void {
+    if (!this.isConnected || location.hash !== shown) return;
+    history.replaceState(null, "", `#/${path}`);
+    shown = location.hash;
   }
 
   /** Do something that may fail; says so after half a second, and what went wrong. */

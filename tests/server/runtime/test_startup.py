@@ -251,3 +251,29 @@ async def test_what_the_framework_answers_waits_until_it_is_there(
         assert (await client.head("/readyz")).status_code == 200
         assert (await client.get("/nothing-here")).status_code == 404
         let_go.set()
+
+
+async def test_what_still_reads_the_store_ends_before_it_is_closed(tmp_path: Path):
+    reading = threading.Event()
+
+    def read_slowly(services: Services) -> None:
+        held_open = services.store.local.graph
+        reading.set()
+        threading.Event().wait(0.5)
+        del held_open
+
+    settings = Settings(data=tmp_path / "data", readers=1)
+    async with build(settings, model=RecordedModel()) as services:
+        services.background.start("read slowly", lambda: read_slowly(services))
+        assert await asyncio.to_thread(reading.wait, 60)
+    async with build(settings, model=RecordedModel()) as services:
+        assert services.is_open
+
+
+async def test_all_that_the_start_begins_in_the_background_is_begun_when_it_is_open(tmp_path: Path):
+    services = build(Settings(data=tmp_path / "data", readers=1), model=RecordedModel())
+    begun: list[str] = []
+    services.background.start = lambda name, work: begun.append(name)  # type: ignore[method-assign]
+    services.startup.started.add_done_callback(lambda started: begun.append("open"))
+    async with services:
+        assert begun == ["judge held batches", "read the review queue", "open"]
