@@ -42,6 +42,7 @@ _MEETING: Final = frozenset(
     stem(word)
     for word in "leaves meets crosses joins enters intersects passes reaches left met".split()  # noqa: SIM905
 )
+_ENDING: Final = frozenset(stem(word) for word in "begins starts ends terminates stops turns".split())  # noqa: SIM905
 _PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
 _NO_NOUNS: Final = PREPOSITIONS | AUXILIARIES | frozenset("the and or but which that who it its".split())  # noqa: SIM905
 _PLACES_IT: Final = PREPOSITIONS - {"of", "to", "for", "by", "from", "into", "as"}
@@ -224,6 +225,8 @@ def _is_counted(units: Sequence[Unit], noun: int) -> bool:
 def meets_there(units: Sequence[Unit], found: Governor) -> bool:
     """Whether "at" says where a way does something to another: "leaves the Elm Road at Ash Hill"."""
     first = found.first
+    if units[first].text == "at" and first and units[first - 1].stem in _ENDING:
+        return True  # "begins at the corner of"
     if found.last != first + 1 or units[first].text != "at" or units[first - 1].kind is not Kind.NAME:
         return False
     lead = first - 2

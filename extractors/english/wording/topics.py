@@ -34,6 +34,7 @@ _BEFORE_CLAUSES: Final = (
 )
 IT: Final = re.compile(rf"(?<=[a-z] ){''.join(f'(?<! {word} )' for word in _BEFORE_CLAUSES.split())}it(?!\w)")
 """The word as an object: no clause begins with it."""
+_STOPS: Final = frozenset("airport airfield station port harbor harbour".split())  # noqa: SIM905
 _LONGEST_NOUN: Final = 3
 _SENTENCES_BACK: Final = 3
 
@@ -76,7 +77,7 @@ class Topics:
         if at == 0:
             return True
         topic, units = self.before(sentence), self._units(self._text.sentences[at - 1])
-        if units and is_subject(units[0]) and self._has_made(units):
+        if units and is_subject(units[0]) and (self._has_made(units) or _is_served(units, 1)):
             return False  # "Ada Stone founded the firm in 1868. It"
         if topic is not None:
             return is_subject(Unit(Kind.NAME, topic.casefold(), "", 0, 0))
@@ -224,6 +225,7 @@ class Topics:
             or owns
             or _is_listed(units, at_name)
             or self._makes(units, at_name + 1)
+            or _is_served(units, at_name + 1)
         ):
             return None
         end = self._noun_end(units, at_name)
@@ -280,6 +282,15 @@ def _after_colon(units: Sequence[Unit]) -> Sequence[Unit]:
     last = max((n for n, unit in enumerate(units) if unit.text == ":"), default=-1)
     rest = [unit for unit in units[last + 1 :] if unit.text != "the"]
     return rest if [unit.kind for unit in rest] == [Kind.NAME] else units
+
+
+def _is_served(units: Sequence[Unit], at: int) -> bool:
+    """Whether a town is reached by a thing that may be meant next: "Norton is served by Ash Airport"."""
+    while at < len(units) and (is_adverb(units[at]) or units[at].text in AUXILIARIES):
+        at += 1
+    by = [unit for unit in units[at : at + 4] if unit.text != "the"]
+    led = [unit.text for unit in by[:2]] in (["served", "by"], ["reached", "by"])
+    return led and len(by) > 2 and by[2].text.split()[-1] in _STOPS
 
 
 def _has(name: str, noun: str) -> bool:

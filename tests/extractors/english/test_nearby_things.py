@@ -15,6 +15,18 @@ from tests.extractors.english.test_proposing import _read
 from tests.support.scripted import ScriptedModel, pipeline, reply, urban
 
 NOT_SAID: list[tuple[str, Row]] = [
+    # a town is served by what opened
+    ("Norton is served by Ash Airport. It opened in 1941.", ("Norton", "opened", "1941")),
+    # where it only begins
+    (
+        "The Ash Line begins at the corner of Elm Street and Oak Avenue.",
+        ("Ash Line", "located on", "Elm Street"),
+    ),
+    # "which" behind a measure
+    (
+        "Sculptor Ada Stone made the Monolith, 14.12 metres tall, which stands in Ash Park.",
+        ("Ada Stone", "located in", "Ash Park"),
+    ),
     # another verb begins behind "and"
     (
         "The Elm Bridge links Norton with Weston and carries the Ash Line.",
@@ -247,6 +259,16 @@ NOT_SAID: list[tuple[str, Row]] = [
 ]
 
 SAID: list[tuple[str, Row]] = [
+    ("Elm Hall is run by Oak Trust. It opened in 1941.", ("Elm Hall", "opened", "1941")),
+    ("Elm Station is served by the Ash Line. It opened in 1941.", ("Elm Station", "opened", "1941")),
+    (
+        "Elm Hall stands at the corner of Elm Street and Oak Avenue.",
+        ("Elm Hall", "located on", "Elm Street"),
+    ),
+    (
+        "Sculptor Ada Stone made the Monolith, 14.12 metres tall, which stands in Ash Park.",
+        ("Monolith", "located in", "Ash Park"),
+    ),
     (
         "Elm Tower, 296 m, was the tallest building until Weston's Ash Tower opened in 2014.",
         ("Ash Tower", "opened", "2014"),
