@@ -59,8 +59,8 @@ class Description:
 def description_at(units: Sequence[Unit], at: int, start: int, last: int = -1) -> Description | None:
     """ "The tower" or "its towers" where it opens a clause; a verb follows, or it ends at `last`."""
     unit = units[at]
-    if unit.text == "whose":
-        return Description(" ".join(_head(units, at + 1)), possessive=True, inner=True)
+    if unit.text == "whose" and (owned := _head(units, at + 1)):
+        return Description(" ".join(owned), possessive=True, inner=True)
     if unit.text not in POSSESSIVE | {"the", "this", "a", "an"} or unit.kind is not Kind.WORD:
         return None
     before = units[at - 1].text if at else ""

@@ -32,20 +32,10 @@ from extractors.english.wording.clause_checks import (
     owner_before,
     says_of_owned,
 )
-from extractors.english.wording.descriptions import (
-    Description,
-    is_another,
-    opening_noun,
-    without_verb,
-)
+from extractors.english.wording.descriptions import Description, is_another, opening_noun, without_verb
 from extractors.english.wording.kinds import KindLook, kind_of_name
 from extractors.english.wording.phrases import Group, phrases_of
-from extractors.english.wording.placing import (
-    chained,
-    is_listed_with,
-    makes_a_part,
-    places_another,
-)
+from extractors.english.wording.placing import chained, is_listed_with, makes_a_part, places_another
 from extractors.english.wording.subjects import antecedent_before, is_complement, subject_of
 from extractors.english.wording.topics import Topics, complemented
 from extractors.english.wording.units import (

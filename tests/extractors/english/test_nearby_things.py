@@ -305,6 +305,10 @@ SAID: list[tuple[str, Row]] = [
         ("Elm Mosque", "designed by", "Jo Reed"),
     ),
     ("Elm Mosque, whose construction ended in 1233, is large.", ("Elm Mosque", "completed", "1233")),
+    (
+        "Jo Reed, whose Ash Tower was finished in 1901, built Elm Hall in 1905.",
+        ("Elm Hall", "completed", "1905"),
+    ),
     ("Elm Hall is run by Oak Trust. It opened in 1941.", ("Elm Hall", "opened", "1941")),
     ("Elm Station is served by the Ash Line. It opened in 1941.", ("Elm Station", "opened", "1941")),
     (
