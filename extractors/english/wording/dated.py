@@ -34,9 +34,6 @@ _LINKS: Final = frozenset({"and", "which", "who", "that", "or"})
 _NAMING: Final = frozenset({"designated", "declared", "named"})
 """What makes a thing something else: "were designated landmarks in 1960"."""
 _PAST: Final = frozenset("bought sold given taken made rebuilt run lent left".split())  # noqa: SIM905
-_WORKS: Final = frozenset(
-    "repair repairs renovation renovations restoration refurbishment maintenance reconstruction".split()  # noqa: SIM905
-)
 _TIMES: Final = frozenset("year years month months week weeks day days decade decades few".split())  # noqa: SIM905
 
 
@@ -67,8 +64,6 @@ def of_date(clause: Clause) -> Governor | None:
     taken = units[value + 1 : value + 2]
     if nearest is not None and ((taken and taken[0].text in AUXILIARIES) or _is_spent(units, nearest, value)):
         return None  # "built for 2,000 students, by 1964 had become"
-    if nearest is not None and (_is_for_works(units, value + 1) or _is_for_works(units, nearest)):
-        return None  # "closed in 2021 for repairs"
     if nearest is not None:
         return _first_own(before, clause)
     after = [
@@ -136,13 +131,6 @@ def _is_spent(units: Sequence[Unit], last: int, value: int) -> bool:
     plain = PREPOSITIONS | _CONJUNCTIONS | _ARTICLES | {"again", "from", "until", "between", ","}
     rest = between[dates[0] + 1 :] if dates else ()
     return any(unit.kind is Kind.WORD and unit.text not in plain and not is_adverb(unit) for unit in rest)
-
-
-def _is_for_works(units: Sequence[Unit], at: int) -> bool:
-    """Whether "for repairs" stands at a place, so that what is dated is not for good."""
-    return any(unit.text == "for" for unit in units[at : at + 1]) and any(
-        unit.text in _WORKS for unit in units[at + 1 : at + 4]
-    )
 
 
 def _is_done(between: Sequence[Unit], at: int) -> bool:

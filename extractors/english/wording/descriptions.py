@@ -59,7 +59,8 @@ class Description:
 def description_at(units: Sequence[Unit], at: int, start: int, last: int = -1) -> Description | None:
     """ "The tower" or "its towers" where it opens a clause; a verb follows, or it ends at `last`."""
     unit = units[at]
-    if unit.text == "whose" and (owned := _head(units, at + 1)):
+    in_clause = all(one.kind is not Kind.MARK for one in units[at : last + 1])
+    if unit.text == "whose" and in_clause and (owned := _head(units, at + 1)):
         return Description(" ".join(owned), possessive=True, inner=True)
     if unit.text not in POSSESSIVE | {"the", "this", "a", "an"} or unit.kind is not Kind.WORD:
         return None

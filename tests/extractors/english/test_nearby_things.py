@@ -24,9 +24,6 @@ NOT_SAID: list[tuple[str, Row]] = [
         "Elm Bridge was widened by Jo Reed. The oldest of its three parts was designed by Ada Stone.",
         ("Elm Bridge", "designed by", "Ada Stone"),
     ),
-    # not for good
-    ("The Elm Lift opened in 1892. It was closed in 2021 for repairs.", ("Elm Lift", "closed", "2021")),
-    ("The Elm Lift opened in 1892. It was closed for repairs in 2021.", ("Elm Lift", "closed", "2021")),
     # one of several things, by its place
     (
         "The Elm Tramway is operated by Oak Trust. The depot at Ash Hill opened in 1914.",
@@ -299,7 +296,10 @@ NOT_SAID: list[tuple[str, Row]] = [
 ]
 
 SAID: list[tuple[str, Row]] = [
-    ("The Elm Lift opened in 1892. It was closed in 2021 for good.", ("Elm Lift", "closed", "2021")),
+    (
+        "Elm Market, whose five halls were once sheds, was opened in 1901 and is managed by Oak Trust.",
+        ("Elm Market", "operated by", "Oak Trust"),
+    ),
     (
         "Elm Mosque is in Norton, and Jo Reed designed the building.",
         ("Elm Mosque", "designed by", "Jo Reed"),
