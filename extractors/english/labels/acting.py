@@ -12,9 +12,9 @@ from typing import Final
 from extractors.english.labels.proposing import is_place_before_which, may_act
 from extractors.english.people import OPENING_PERSONS
 from extractors.english.wording.clause import Clause, Governor, is_entry, names_role
-from extractors.english.wording.descriptions import is_closed_region, lead_of
+from extractors.english.wording.descriptions import is_closed_region, lead_of, opening_noun
 from extractors.english.wording.subjects import is_complement
-from extractors.english.wording.topics import Topics, opening_noun
+from extractors.english.wording.topics import Topics
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 from extractors.grounding.entities import name_key
 from extractors.text.chunking import Span

@@ -17,6 +17,7 @@ __all__ = [
     "acts_on_other",
     "first_name",
     "has_it_too",
+    "is_acted_on",
     "is_actor",
     "is_behind",
     "is_done_to_it",
@@ -187,6 +188,11 @@ def is_object_before(clause: Clause, found: Governor) -> bool:
         return False
     between = [unit.text for unit in units[last + 1 : found.first]]
     return between[:1] == ["and"] and all(word in AUXILIARIES for word in between[1:])
+
+
+def is_acted_on(units: Sequence[Unit], at: int, last: int) -> bool:
+    """Whether a verb behind the words does something to a name: "opened in 1969 and replaced Elm Lane"."""
+    return at > last and lead_of(units, at).endswith("ed")
 
 
 def opens_next_clause(clause: Clause) -> bool:

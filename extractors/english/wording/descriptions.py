@@ -1,4 +1,4 @@
-"""Common nouns that stand for a name ("the tower", "its towers"), and the word before a name."""
+"""Common nouns that stand for a name ("the tower", "its towers") or another thing, and words before names."""
 
 from __future__ import annotations
 
@@ -11,18 +11,25 @@ from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Un
 __all__ = [
     "BEFORE_NAMES",
     "ELSEWHERE",
+    "OTHERS",
     "POSSESSIVE",
     "STRONG",
     "Description",
     "description_at",
+    "is_another",
     "is_attributive",
     "is_closed_region",
     "lead_of",
     "nouns",
+    "opening_noun",
     "without_verb",
 ]
 
 POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
+OTHERS: Final = frozenset("original former previous earlier older other another".split())  # noqa: SIM905
+"""Words that set a thing apart from the one that is spoken of: "the former station"."""
+_FURTHER: Final = frozenset("second third fourth fifth further separate".split())  # noqa: SIM905
+_HOLDING: Final = frozenset("in inside within on at near beside behind opposite above below".split())  # noqa: SIM905
 _SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())  # noqa: SIM905
 ELSEWHERE: Final = frozenset(
     "cast made manufactured fabricated forged produced assembled signed printed quarried".split()  # noqa: SIM905
@@ -52,6 +59,9 @@ class Description:
 def description_at(units: Sequence[Unit], at: int, start: int, last: int = -1) -> Description | None:
     """ "The tower" or "its towers" where it opens a clause; a verb follows, or it ends at `last`."""
     unit = units[at]
+    in_clause = all(one.kind is not Kind.MARK for one in units[at : last + 1])
+    if unit.text == "whose" and in_clause and (owned := _head(units, at + 1)):
+        return Description(" ".join(owned), possessive=True, inner=True)
     if unit.text not in POSSESSIVE | {"the", "this", "a", "an"} or unit.kind is not Kind.WORD:
         return None
     before = units[at - 1].text if at else ""
@@ -154,3 +164,55 @@ def is_closed_region(units: Sequence[Unit], at: int) -> bool:
     closed = at + 1 < len(units) and units[at + 1].text == ","
     verb = units[at + 2].text if at + 2 < len(units) else ""
     return placed and closed and verb not in AUXILIARIES and lead_of(units, at - 2) in PREPOSITIONS
+
+
+def is_another(units: Sequence[Unit]) -> bool:
+    """Whether a sentence opens with another thing than it goes on about: "The original hospital on the site".
+
+    So does one that says what happened ("This came to be called the Elm Affair"), or what is in it ("In it
+    stands the oldest house"), and what is in brackets is about the name before them.
+    """
+    opened = max((n for n, unit in enumerate(units) if unit.text == "("), default=0)
+    if opened and units[-1].text == ")" and units[opened - 1].kind is Kind.NAME:
+        return True
+    first, second = (units[n].text if n < len(units) else "" for n in (0, 1))
+    if first == "this" and second in AUXILIARIES | {"came"}:
+        return True
+    if _is_numbered_part(units) or (first in _HOLDING and second == "it"):
+        return True
+    opening = [unit.text for unit in units if unit.kind is not Kind.MARK][:5]
+    if opening[:1] == ["another"] or (opening[:1] == ["the"] and opening[2:4] == ["of", "its"]):
+        return True  # "The oldest of its three parts was"
+    if len(opening) < 2 or _is_placed_noun(units):
+        return len(opening) > 1
+    numbered = opening[0] == "a" and opening[1] in _FURTHER
+    return numbered or (opening[0] in ("the", "an", "its") and opening[1] in OTHERS)
+
+
+def _is_placed_noun(units: Sequence[Unit]) -> bool:
+    """Whether a sentence is about one of several things, by where it is: "The depot at Ash Hill opened"."""
+    at = next((n for n, unit in enumerate(units[:4]) if unit.text == "at"), 0)
+    if at < 2 or units[0].text != "the" or any(unit.kind is not Kind.WORD for unit in units[:at]):
+        return False
+    named = [unit for unit in units[at + 1 : at + 4] if unit.text != "the"][:2]
+    verb = named[-1].text if len(named) > 1 else ""
+    return named[:1] != [] and named[0].kind is Kind.NAME and (verb in AUXILIARIES or verb.endswith("ed"))
+
+
+def _is_numbered_part(units: Sequence[Unit]) -> bool:
+    """Whether a sentence opens with one of several parts: "Terminal 4 opened", "Phase 2 was"."""
+    if len(units) < 3 or units[0].text in PREPOSITIONS or is_adverb(units[0]):
+        return False
+    number, verb = units[1], units[2]
+    numbered = number.text.isdigit() and len(number.text) < 4 and number.start == units[0].end + 1
+    return numbered and (verb.text in AUXILIARIES or verb.text.endswith("ed"))
+
+
+def opening_noun(units: Sequence[Unit]) -> Sequence[str]:
+    """The words of "The pedestrian tunnel" at the start of a sentence."""
+    found: list[str] = []
+    for unit in [one for one in units if one.kind is not Kind.MARK][1:4]:
+        if unit.kind is not Kind.WORD or unit.text in AUXILIARIES | PREPOSITIONS or is_adverb(unit):
+            break
+        found.append(unit.text)
+    return found

@@ -17,11 +17,10 @@ __all__ = [
     "chained",
     "goes_on_with_name",
     "is_listed_with",
-    "is_of_object",
     "is_side",
-    "meets_there",
+    "makes_a_part",
     "of_place",
-    "says_of_a_part",
+    "places_another",
 ]
 
 _ARTICLES: Final = frozenset({"the", "a", "an", "its", "his", "her", "their", "this", "that"})
@@ -42,6 +41,11 @@ _MEETING: Final = frozenset(
     stem(word)
     for word in "leaves meets crosses joins enters intersects passes reaches left met".split()  # noqa: SIM905
 )
+_PARTS: Final = frozenset(
+    """interior interiors facade façade roof dome organ entrance staircase ceiling windows portal extension
+    annex""".split()  # noqa: SIM905
+)
+_ENDING: Final = frozenset(stem(word) for word in "begins starts ends terminates stops turns".split())  # noqa: SIM905
 _PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
 _NO_NOUNS: Final = PREPOSITIONS | AUXILIARIES | frozenset("the and or but which that who it its".split())  # noqa: SIM905
 _PLACES_IT: Final = PREPOSITIONS - {"of", "to", "for", "by", "from", "into", "as"}
@@ -174,7 +178,19 @@ def goes_on_with_name(units: Sequence[Unit], at: int) -> bool:
     return bool(rest) and rest[0].kind is Kind.NAME
 
 
-def says_of_a_part(units: Sequence[Unit], found: Governor) -> bool:
+def makes_a_part(units: Sequence[Unit], at: int) -> bool:
+    """Whether what follows a verb is a part of a building: "designed the interior"."""
+    made = [unit.text for unit in units[at : at + 2]]
+    return len(made) == 2 and made[0] in _ARTICLES and made[1] in _PARTS
+
+
+def places_another(units: Sequence[Unit], found: Governor) -> bool:
+    """Whether words belong to another thing than the one spoken of, by what stands right before them."""
+    checks = (_says_of_a_part, _is_of_object, _meets_there, _is_elsewhere)
+    return any(check(units, found) for check in checks)
+
+
+def _says_of_a_part(units: Sequence[Unit], found: Governor) -> bool:
     """Whether a preposition belongs to another thing: "unlike its namesake in London"."""
     first = found.first
     if first > 1 and units[first - 2].text == "as" and units[first].text in PREPOSITIONS:
@@ -185,7 +201,7 @@ def says_of_a_part(units: Sequence[Unit], found: Governor) -> bool:
     return nouns[-1].kind is Kind.WORD and any(unit.text in POSSESSIVE for unit in nouns[-3:-1])
 
 
-def is_of_object(units: Sequence[Unit], found: Governor) -> bool:
+def _is_of_object(units: Sequence[Unit], found: Governor) -> bool:
     """Whether a preposition places what a verb does something to: "opened a factory in Weston".
 
     What a thing is, or has, is where the thing is: "is a museum in Weston", "has a campus in Weston".
@@ -221,7 +237,7 @@ def _is_counted(units: Sequence[Unit], noun: int) -> bool:
     return plural and noun > 0 and units[noun - 1].text.replace(",", "").isdigit()
 
 
-def meets_there(units: Sequence[Unit], found: Governor) -> bool:
+def _meets_there(units: Sequence[Unit], found: Governor) -> bool:
     """Whether "at" says where a way does something to another: "leaves the Elm Road at Ash Hill"."""
     first = found.first
     if found.last != first + 1 or units[first].text != "at" or units[first - 1].kind is not Kind.NAME:
@@ -230,6 +246,17 @@ def meets_there(units: Sequence[Unit], found: Governor) -> bool:
     while lead > 0 and units[lead].text == "the":
         lead -= 1
     return lead > 0 and units[lead].stem in _MEETING
+
+
+def _is_elsewhere(units: Sequence[Unit], found: Governor) -> bool:
+    """Whether words place another thing than the one spoken of, or where it only begins."""
+    first = found.first
+    before = [unit.text for unit in units[max(0, first - 2) : first]]
+    if first and units[first].text == "at" and units[first - 1].stem in _ENDING:
+        return True  # "begins at the corner of"
+    if before[-1:] in (["that"], ["those"]) and found.last == first + 1 and units[first].text in _PARTICLES:
+        return True  # "and that at Ash Hill in 1901"
+    return before in (["to", "a"], ["into", "a"], ["from", "a"])  # "moved to a hall by Ada Stone"
 
 
 def chained(units: Sequence[Unit], at: int, is_subject: SubjectCheck) -> bool | None:

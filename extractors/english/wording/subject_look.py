@@ -10,6 +10,7 @@ from extractors.english.wording.clause_checks import (
     acts_on_other,
     first_name,
     has_it_too,
+    is_acted_on,
     is_actor,
     is_behind,
     is_done_to_it,
@@ -31,18 +32,12 @@ from extractors.english.wording.clause_checks import (
     owner_before,
     says_of_owned,
 )
-from extractors.english.wording.descriptions import Description, without_verb
+from extractors.english.wording.descriptions import Description, is_another, opening_noun, without_verb
 from extractors.english.wording.kinds import KindLook, kind_of_name
 from extractors.english.wording.phrases import Group, phrases_of
-from extractors.english.wording.placing import (
-    chained,
-    is_listed_with,
-    is_of_object,
-    meets_there,
-    says_of_a_part,
-)
+from extractors.english.wording.placing import chained, is_listed_with, makes_a_part, places_another
 from extractors.english.wording.subjects import antecedent_before, is_complement, subject_of
-from extractors.english.wording.topics import Topics, complemented, is_another, opening_noun
+from extractors.english.wording.topics import Topics, complemented
 from extractors.english.wording.units import (
     PREPOSITIONS,
     Kind,
@@ -145,7 +140,8 @@ class SubjectLook:
         if apposed and not clause.others and first is not None and first != clause.value:
             return f'The text says "{term.label}" of "{spaced(text, units[first])}", not of "{subject}".'
         if found.subject is not None:
-            if found.subject in clause.others or not _is_name(units, found.subject):
+            at = found.subject
+            if at in clause.others or at not in range(len(units)) or units[at].kind is not Kind.NAME:
                 return None
             return (
                 f'The text says "{term.label}" of "{spaced(text, units[found.subject])}", not of "{subject}".'
@@ -224,7 +220,7 @@ class SubjectLook:
         """What speaks against a subject that is named beside what a clause is about: "The hall is run by"."""
         placed = [
             (at < found.first or is_named_behind(clause, at, about, subject))
-            and is_complement(clause.units, at)
+            and (is_complement(clause.units, at) or is_acted_on(clause.units, at, found.last))
             for at in clause.others
         ]
         last = max(clause.others, default=0)
@@ -246,8 +242,7 @@ class SubjectLook:
             return "what is named before both"
         if station is not None and not self.is_same(station, subject):
             return f'"{station}"'
-        beside = (says_of_a_part, is_of_object, meets_there)
-        if any(check(units, found) for check in beside) or says_of_owned(clause, found):
+        if places_another(units, found) or says_of_owned(clause, found):
             return "something of another thing"
         owner = owner_before(units, found) or name_before(clause, found)
         if owner is not None and not self.is_name_of(owner, subject):
@@ -270,6 +265,8 @@ class SubjectLook:
             return f'The text says "{term.label}" of another thing, which "{subject}" only places.'
         if [unit.text for unit in units[found.last : found.last + 1]] in (["him"], ["her"]):
             return f'The text says "{term.label}" of a person, not of "{subject}".'
+        if makes_a_part(units, found.last):
+            return f'The text says "{term.label}" of a part of "{subject}".'
         acting = bool(clause.others) and all(is_actor(clause, at) for at in clause.others)
         if after is None and meant is None and acting:
             return f'The text says "{term.label}" of another thing, on which "{subject}" acts.'
@@ -392,7 +389,3 @@ class SubjectLook:
             return not (ours or comes_later)  # "Norton" is not short for a "Norton Hall" that comes later
         before, found, after = f" {here} ".partition(f" {there} ")
         return bool(found) and not after and all(self._whole.describes(word) for word in before.split())
-
-
-def _is_name(units: Sequence[Unit], at: int) -> bool:
-    return 0 <= at < len(units) and units[at].kind is Kind.NAME

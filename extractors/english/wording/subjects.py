@@ -201,6 +201,7 @@ def _antecedent(
         at -= 1
     if at < start:
         return None
+    at = _before_measure(units, start, at)
     if units[at].kind is not Kind.NAME:
         return _owned(units, start, at)
     nearest = units[at]
@@ -223,6 +224,15 @@ def _antecedent(
     if lead_of(units, at) not in PREPOSITIONS or _is_object(units, at):
         return nearest
     return _nearest(units, start, at - 1, -1)
+
+
+def _before_measure(units: Sequence[Unit], start: int, at: int) -> int:
+    """The place of the name that a measure follows: "Elm Tower, 14 metres tall, which"."""
+    here = at
+    while here > max(start, at - 5) and units[here].kind is Kind.WORD:
+        here -= 1
+    measured = units[here].text == "," and units[here + 1 : at + 1] and units[here + 1].text[0].isdigit()
+    return here - 1 if measured and here > start and units[here - 1].kind is Kind.NAME else at
 
 
 def _is_said_to_be(units: Sequence[Unit], at: int) -> bool:

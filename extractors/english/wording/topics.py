@@ -11,29 +11,29 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from extractors.english.people import looks_like_person
+from extractors.english.wording.descriptions import OTHERS
 from extractors.english.wording.phrases import Phrases
 from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 from extractors.grounding.entities import name_key
 from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 
-__all__ = ["IT", "Topics", "complemented", "is_another", "opening_noun"]
+__all__ = ["IT", "Topics", "complemented"]
 
 _THINGS: Final = frozenset({"it", "its"})
 _PRESENTING: Final = frozenset("nearby next here there opposite behind beyond close also across".split())  # noqa: SIM905
 _STANDING: Final = frozenset("is was stands stood lies lay rises sits".split())  # noqa: SIM905
-_HOLDING: Final = frozenset("in inside within on at near beside behind opposite above below".split())  # noqa: SIM905
 _LONGEST_PLACE: Final = 5
 _DEFINITE: Final = frozenset("the this that it he she they".split())  # noqa: SIM905
 _OBJECTS: Final = frozenset("the a an it its this and".split())  # noqa: SIM905
 _GAP = re.compile(r"\n[ \t\r]*\n")
 _BULLETS: Final = frozenset('"“-•*·–—>')
-_OTHERS: Final = frozenset("original former previous earlier older other another".split())  # noqa: SIM905
 _BEFORE_CLAUSES: Final = (
     "and but that when where while as if because until since which what before after than"
 )
 IT: Final = re.compile(rf"(?<=[a-z] ){''.join(f'(?<! {word} )' for word in _BEFORE_CLAUSES.split())}it(?!\w)")
 """The word as an object: no clause begins with it."""
+_STOPS: Final = frozenset("airport airfield station port harbor harbour".split())  # noqa: SIM905
 _LONGEST_NOUN: Final = 3
 _SENTENCES_BACK: Final = 3
 
@@ -76,7 +76,7 @@ class Topics:
         if at == 0:
             return True
         topic, units = self.before(sentence), self._units(self._text.sentences[at - 1])
-        if units and is_subject(units[0]) and self._has_made(units):
+        if units and is_subject(units[0]) and (self._has_made(units) or _is_served(units, 1)):
             return False  # "Ada Stone founded the firm in 1868. It"
         if topic is not None:
             return is_subject(Unit(Kind.NAME, topic.casefold(), "", 0, 0))
@@ -170,7 +170,7 @@ class Topics:
         One name in them that has the noun itself goes before, unless the text calls the topic so; of several
         it may be any.
         """
-        if noun.split()[0] in _OTHERS:
+        if noun.split()[0] in OTHERS:
             return None
         at = next((n for n, one in enumerate(self._text.sentences) if one.start == sentence.start), 0)
         places = range(at - 1, max(-1, at - 1 - _SENTENCES_BACK), -1)
@@ -224,6 +224,7 @@ class Topics:
             or owns
             or _is_listed(units, at_name)
             or self._makes(units, at_name + 1)
+            or _is_served(units, at_name + 1)
         ):
             return None
         end = self._noun_end(units, at_name)
@@ -282,6 +283,15 @@ def _after_colon(units: Sequence[Unit]) -> Sequence[Unit]:
     return rest if [unit.kind for unit in rest] == [Kind.NAME] else units
 
 
+def _is_served(units: Sequence[Unit], at: int) -> bool:
+    """Whether a town is reached by a thing that may be meant next: "Norton is served by Ash Airport"."""
+    while at < len(units) and (is_adverb(units[at]) or units[at].text in AUXILIARIES):
+        at += 1
+    by = [unit for unit in units[at : at + 4] if unit.text != "the"]
+    led = [unit.text for unit in by[:2]] in (["served", "by"], ["reached", "by"])
+    return led and len(by) > 2 and by[2].text.split()[-1] in _STOPS
+
+
 def _has(name: str, noun: str) -> bool:
     return noun.casefold() in name.casefold().split()
 
@@ -295,43 +305,6 @@ def _presented(units: Sequence[Unit]) -> Unit | None:
             rest = [one for one in units[at + 1 : at + 3] if one.text != "the"]
             return rest[0] if rest and rest[0].kind is Kind.NAME else None
     return None
-
-
-def is_another(units: Sequence[Unit]) -> bool:
-    """Whether a sentence opens with another thing than it goes on about: "The original hospital on the site".
-
-    So does one that says what happened ("This came to be called the Elm Affair"), or what is in it ("In it
-    stands the oldest house"), and what is in brackets is about the name before them.
-    """
-    opened = max((n for n, unit in enumerate(units) if unit.text == "("), default=0)
-    if opened and units[-1].text == ")" and units[opened - 1].kind is Kind.NAME:
-        return True
-    first, second = (units[n].text if n < len(units) else "" for n in (0, 1))
-    if first == "this" and second in AUXILIARIES | {"came"}:
-        return True
-    if _is_numbered_part(units) or (first in _HOLDING and second == "it"):
-        return True
-    opening = [unit.text for unit in units if unit.kind is not Kind.MARK][:2]
-    return len(opening) == 2 and opening[0] in ("the", "an", "its") and opening[1] in _OTHERS
-
-
-def _is_numbered_part(units: Sequence[Unit]) -> bool:
-    """Whether a sentence opens with one of several parts: "Terminal 4 opened", "Phase 2 was"."""
-    if len(units) < 3 or units[0].text in PREPOSITIONS or is_adverb(units[0]):
-        return False
-    number, verb = units[1], units[2]
-    numbered = number.text.isdigit() and len(number.text) < 4 and number.start == units[0].end + 1
-    return numbered and (verb.text in AUXILIARIES or verb.text.endswith("ed"))
-
-
-def opening_noun(units: Sequence[Unit]) -> Sequence[str]:
-    """The words of "The pedestrian tunnel" at the start of a sentence."""
-    found: list[str] = []
-    for unit in [one for one in units if one.kind is not Kind.MARK][1:4]:
-        if unit.kind is not Kind.WORD or unit.text in AUXILIARIES | PREPOSITIONS or is_adverb(unit):
-            break
-        found.append(unit.text)
-    return found
 
 
 def complemented(units: Sequence[Unit], anchor: int, subjects: Collection[int]) -> str | None:

@@ -15,6 +15,55 @@ from tests.extractors.english.test_proposing import _read
 from tests.support.scripted import ScriptedModel, pipeline, reply, urban
 
 NOT_SAID: list[tuple[str, Row]] = [
+    # another one of its kind, and one part of several
+    (
+        "The Elm Tunnel connects Norton with Weston. A second tunnel, dug by Oak Works, opened in 2011.",
+        ("Elm Tunnel", "opened", "2011"),
+    ),
+    (
+        "Elm Bridge was widened by Jo Reed. The oldest of its three parts was designed by Ada Stone.",
+        ("Elm Bridge", "designed by", "Ada Stone"),
+    ),
+    # one of several things, by its place
+    (
+        "The Elm Tramway is operated by Oak Trust. The depot at Ash Hill opened in 1914.",
+        ("Elm Tramway", "opened", "1914"),
+    ),
+    (
+        "The depot at Ash Hill opened in 1914 and that at Oak Hill in 1901.",
+        ("Ash Hill", "located in", "Oak Hill"),
+    ),
+    # what the thing replaced
+    (
+        "The station was opened on 12 May 1969 and replaced Elm Lane halt, which was small.",
+        ("Elm Lane", "opened", "12 May 1969"),
+    ),
+    # the building that it moved to
+    (
+        "Norton's Elm Theater moved in 2006 to a building by Jo Reed that overlooks the Ash.",
+        ("Elm Theater", "designed by", "Jo Reed"),
+    ),
+    # "whose", and a part as the object
+    (
+        "Elm Mosque, whose minaret was finished in 1233, is in Norton.",
+        ("Elm Mosque", "completed", "1233"),
+    ),
+    (
+        "Norton's Teatro Elm opened in 1801, and Gian Antonio Stone designed the interior.",
+        ("Teatro Elm", "designed by", "Gian Antonio Stone"),
+    ),
+    # a town is served by what opened
+    ("Norton is served by Ash Airport. It opened in 1941.", ("Norton", "opened", "1941")),
+    # where it only begins
+    (
+        "The Ash Line begins at the corner of Elm Street and Oak Avenue.",
+        ("Ash Line", "located on", "Elm Street"),
+    ),
+    # "which" behind a measure
+    (
+        "Sculptor Ada Stone made the Monolith, 14.12 metres tall, which stands in Ash Park.",
+        ("Ada Stone", "located in", "Ash Park"),
+    ),
     # another verb begins behind "and"
     (
         "The Elm Bridge links Norton with Weston and carries the Ash Line.",
@@ -247,6 +296,29 @@ NOT_SAID: list[tuple[str, Row]] = [
 ]
 
 SAID: list[tuple[str, Row]] = [
+    (
+        "Elm Market, whose five halls were once sheds, was opened in 1901 and is managed by Oak Trust.",
+        ("Elm Market", "operated by", "Oak Trust"),
+    ),
+    (
+        "Elm Mosque is in Norton, and Jo Reed designed the building.",
+        ("Elm Mosque", "designed by", "Jo Reed"),
+    ),
+    ("Elm Mosque, whose construction ended in 1233, is large.", ("Elm Mosque", "completed", "1233")),
+    (
+        "Jo Reed, whose Ash Tower was finished in 1901, built Elm Hall in 1905.",
+        ("Elm Hall", "completed", "1905"),
+    ),
+    ("Elm Hall is run by Oak Trust. It opened in 1941.", ("Elm Hall", "opened", "1941")),
+    ("Elm Station is served by the Ash Line. It opened in 1941.", ("Elm Station", "opened", "1941")),
+    (
+        "Elm Hall stands at the corner of Elm Street and Oak Avenue.",
+        ("Elm Hall", "located on", "Elm Street"),
+    ),
+    (
+        "Sculptor Ada Stone made the Monolith, 14.12 metres tall, which stands in Ash Park.",
+        ("Monolith", "located in", "Ash Park"),
+    ),
     (
         "Elm Tower, 296 m, was the tallest building until Weston's Ash Tower opened in 2014.",
         ("Ash Tower", "opened", "2014"),
