@@ -98,7 +98,10 @@ class PreparedProcess:
     def _line(self, timeout: float | None) -> bytes:
         """The next line of the starter."""
         while b"\n" not in self._received:
-            if not select.select([self._socket], [], [], timeout)[0]:
+            # `select.select` takes no descriptor above 1,023, and a process of many tests has them.
+            waiting = select.poll()
+            waiting.register(self._socket, select.POLLIN)
+            if not waiting.poll(None if timeout is None else timeout * 1000):
                 raise subprocess.TimeoutExpired("urbankg", timeout or 0)
             piece = self._socket.recv(64)
             if not piece:
