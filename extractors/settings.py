@@ -16,12 +16,17 @@ __all__ = ["ExtractionSettings", "FormSettings", "ProfileSettings"]
 
 @dataclass(frozen=True)
 class ProfileSettings:
-    """The sizes of prompts and replies for a kind of model."""
+    """The sizes of prompts and replies for a kind of model.
+
+    `maximum_tokens` bounds a reply. Methods that show a part of the ontology show `maximum_classes` classes
+    and `maximum_properties` relations; the others show all of it, up to `maximum_knowledge` characters.
+    """
 
     chunk_size: ChunkSize
     maximum_tokens: int
     maximum_classes: int = 20
     maximum_properties: int = 20
+    maximum_knowledge: int = 40_000
 
 
 def _profiles() -> Mapping[PromptProfile, ProfileSettings]:

@@ -18,7 +18,7 @@ from extractors.completion.pair import Pair, described
 from extractors.completion.toolbox import ToolCall, call_fitting_tools, call_tools, offered, tools_schema
 from extractors.errors import ModelError, ModelReplyError, ModelTimeout, ModelUnavailable
 from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
-from extractors.prompting.prompt import Prompt, load_prompt
+from extractors.prompting.templates import Prompt, load_prompt
 from extractors.readers.reading import Turn
 from extractors.readers.verdicts import is_faithful
 from geo.relate.rcc8 import RCC5

@@ -57,7 +57,8 @@ class Method:
     """A method of extraction.
 
     `format`: turns of a dialog ("icl") or everything in one block ("context"); `shots` examples precede
-    the question. `ontology`: none, the snippet that fits the text, or the whole. `closed`: the reply's schema
+    the question. `ontology`: none, the snippet that fits the text, or the whole, whose words are the same for
+    every text, so that servers find them computed already. `closed`: the reply's schema
     allows the ontology's relations only. `kinds`: the model is also asked for the kind of each name.
     Without `views` there is one pass over all facts. `refinement`: most rounds of verifier and updater.
     `tools`: whether the model is offered the geospatial tools when relations between geometries are
@@ -70,7 +71,7 @@ class Method:
     name: str
     format: PromptFormat = "icl"
     shots: Literal[0, 1, 3] = 0
-    ontology: Knowledge = "snippet"
+    ontology: Knowledge = "whole"
     closed: bool = True
     kinds: bool = True
     chain_of_thought: bool = False
@@ -105,7 +106,7 @@ class Method:
             )
 
 
-FAST: Final = Method("fast", shots=1, own_way=True)
+FAST: Final = Method("fast", shots=3, own_way=True)
 """One question with the prompt that suits the model best; the form for the embedded model."""
 
 THOROUGH: Final = Method(

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from extractors.errors import ModelReplyError
@@ -15,7 +16,7 @@ from extractors.models.chat import Reply, Token
 __all__ = ["ParsedReply", "ReplyTriple", "parse"]
 
 _OPENING = re.compile(r'"triples"\s*:\s*\[\s*')
-_BARE_OPENING = re.compile(r'\[\s*(?=\{\s*"subject")')
+_BARE_OPENING = re.compile(r'\[\s*(?=\{\s*"(?:quote|subject)")')
 _MOST_OPENINGS = 20
 _MOST_BRACES = 50
 _BETWEEN = re.compile(r"\s*,\s*")
@@ -29,8 +30,9 @@ _DECODER = json.JSONDecoder()
 class ReplyTriple:
     """A triple in the model's words, stripped; `raw` is the JSON it was read from.
 
-    `confidence` is the geometric mean of the probabilities of the tokens that carry its three values, or
-    None when the server gave none.
+    `quote` is the run of the text that the model says it rests on, empty where it gave none. `confidence` is
+    the geometric mean of the probabilities of the tokens that carry subject, relation and object, or None
+    when the server gave none.
     """
 
     subject: str
@@ -38,6 +40,7 @@ class ReplyTriple:
     object: str
     raw: str
     confidence: float | None
+    quote: str = ""
 
 
 @dataclass(frozen=True)
@@ -149,14 +152,26 @@ def _triple(
             reply.text,
         )
     subject, relation, object_ = (_SURROGATE.sub("\ufffd", " ".join(str(word).split())) for word in words)
-    return ReplyTriple(subject, relation, object_, raw, _confidence(reply.tokens, spans, place[0], raw))
+    quote = value.get("quote")
+    return ReplyTriple(
+        subject,
+        relation,
+        object_,
+        raw,
+        _confidence(reply.tokens, spans, place[0], raw),
+        _SURROGATE.sub("\ufffd", " ".join(quote.split())) if isinstance(quote, str) else "",
+    )
 
 
 def _confidence(
     tokens: Sequence[Token], spans: Sequence[tuple[int, int]], offset: int, raw: str
 ) -> float | None:
-    strings = [match.span() for match in _STRING.finditer(raw)]
-    values = [(offset + start + 1, offset + end - 1) for start, end in strings[1::2]]
+    strings = list(_STRING.finditer(raw))
+    values = [
+        (offset + value.start() + 1, offset + value.end() - 1)
+        for key, value in pairwise(strings)
+        if key.group()[1:-1] in _KEYS and raw[key.end() : value.start()].strip() == ":"
+    ]
     carrying = [
         token.logprob
         for token, (start, end) in zip(tokens, spans, strict=True)

@@ -190,7 +190,7 @@ def _check_placeholders(place: str, body: str, before: int, shipped: str) -> Non
         raise PromptError(f"{place} does not use ${min(missing)}, without which it asks nothing: put it in.")
 
 
-_ESSENTIAL: Final = frozenset({"text", "content", "question", "triples", "definitions"})
+_ESSENTIAL: Final = frozenset({"text", "content", "question", "triples", "definitions", "knowledge"})
 
 
 def _placeholders(body: str) -> Iterator[tuple[str, int]]:

@@ -11,7 +11,6 @@ from extractors.readers.agreement import Agreement
 from extractors.readers.form import FormReader
 from extractors.readers.reading import Reader
 from extractors.readers.sampling import SampledModel
-from extractors.readers.single_turn import SingleTurn
 from extractors.readers.staged.staged_reader import StagedReader
 from extractors.settings import ExtractionSettings
 
@@ -31,9 +30,7 @@ def open_reader(model: ChatModel, settings: ExtractionSettings, method: Method =
     if method.samples > 1 and not (own_way and model.prompt_profile == "compact"):
         sampled = SampledModel(model, _SAMPLING_TEMPERATURE)
         return Agreement(open_reader(sampled, settings, once), method.samples)
-    if own_way:
-        # Any model is tried with changed parts of a form; one without forms refuses.
-        if model.prompt_profile == "compact" or method.form != FAST.form:
-            return FormReader(model, replace(settings.form, kinds=method.kinds, parts=method.form))
-        return SingleTurn(model, settings)
+    # Any model is tried with changed parts of a form; one without forms refuses.
+    if own_way and (model.prompt_profile == "compact" or method.form != FAST.form):
+        return FormReader(model, replace(settings.form, kinds=method.kinds, parts=method.form))
     return StagedReader(model, once, settings)

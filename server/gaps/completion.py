@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode, Triple
 from extractors.candidates import Candidate, Extraction
 from extractors.errors import ModelError
 from extractors.models.chat import ChatModel
-from extractors.prompting.prompt import load_prompt
+from extractors.prompting.templates import load_prompt
 from ontology.labels import normalize
 from ontology.terms import OntologyProperty
 from server.curation.reading_values import entity_named, object_of

@@ -76,7 +76,7 @@ async def test_the_columbia_sentence_gives_its_statements_with_exact_spans(schem
     assert not any(c.problems for c in extraction.candidates)
     assert columbia.value.startswith("https://w3id.org/urbankg/id/columbia-university-")
     assert (extraction.model, extraction.adapter) == ("scripted", "test-adapter")
-    assert extraction.prompt_version.startswith("extract-full@")
+    assert extraction.prompt_version.startswith("fast@")
 
 
 async def test_entities_are_separated_into_known_and_new(schema: Schema) -> None:
@@ -101,20 +101,20 @@ async def test_a_model_that_says_nothing_yields_nothing(schema: Schema) -> None:
 async def test_the_model_is_held_to_the_relations_that_it_is_shown(schema: Schema) -> None:
     model = ScriptedModel(reply([]))
     await pipeline(schema, model).extract(COLUMBIA)
-    ((_, user), served, temperature) = model.asked[0]
-    assert user.content.rstrip().endswith(COLUMBIA)
+    (messages, served, temperature) = model.asked[0]
+    assert COLUMBIA in messages[-1].content
     assert served is not None
     offered = served["properties"]["triples"]["items"]["properties"]["relation"]["enum"]
     assert {"is a", "located in", "established"} <= set(offered)
-    assert all(f"- {relation}" in user.content for relation in offered)
+    assert all(f"- {relation}" in messages[0].content for relation in offered)
     assert temperature == 0.0
 
 
 async def test_a_large_model_receives_the_definitions(schema: Schema) -> None:
     model = ScriptedModel(reply([]), profile="full")
     extraction = await pipeline(schema, model).extract(COLUMBIA)
-    assert "- located in (" in model.asked[0][0][1].content
-    assert extraction.prompt_version.startswith("extract-full@")
+    assert "- located in (" in model.asked[0][0][0].content
+    assert extraction.prompt_version.startswith("fast@")
 
 
 def test_the_reply_schema_is_accepted_by_the_strictest_servers_code() -> None:

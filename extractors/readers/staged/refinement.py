@@ -48,7 +48,7 @@ class Refinement:
         triples, turns = reading.triples, list(reading.turns)
         for _ in range(self.rounds):
             dialog = [
-                *self.rules.messages({}),
+                *self.rules.messages(values),
                 *self.verify.messages(
                     {**values, "triples": _listed(triples), "findings": _numbered(findings)}
                 ),

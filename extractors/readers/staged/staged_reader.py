@@ -41,6 +41,7 @@ class StagedReader:
             retry_temperature=settings.retry_temperature,
         )
         self._used: dict[str, Prompt] = {}
+        self._most: int | None = None
         self._prompts = settings.prompts
         self._ontologist = Ontologist(method, self._profile, settings.prompts)
         self._used[self._ontologist.prompt.name] = self._ontologist.prompt
@@ -73,16 +74,17 @@ class StagedReader:
         """Read a window: a view without a usable reply is left out, unless it is so with all.
 
         Where the ontology is too long for the model, the half of it that fits the text better is shown, and
-        so on.
+        so on; later windows begin with as much as fitted.
         """
-        terms = self._ontologist.terms(schema, window_text)
+        terms = self._ontologist.terms(schema, window_text, self._most)
         turns: tuple[Turn, ...] = ()
         while True:
             reading = await self._read(window_text, schema, terms)
             turns += reading.turns
             if not _too_long(reading) or terms.relations <= _FEWEST_RELATIONS:
                 return replace(reading, turns=turns)
-            terms = self._ontologist.terms(schema, window_text, terms.relations // 2)
+            self._most = terms.relations // 2
+            terms = self._ontologist.terms(schema, window_text, self._most)
 
     async def _read(self, window_text: str, schema: Schema, terms: KnownTerms) -> Reading:
         values = {"text": window_text, "knowledge": terms.words}
@@ -117,7 +119,7 @@ class StagedReader:
             for example in self._examples
         ]
         seen = {**values, "view": self._views[view]} if view else values
-        return await self._dialog.read(self._asking, seen, examples, terms.reply_schema)
+        return await self._dialog.read(self._asking, seen, examples, terms.reply_schema, terms.note)
 
     def _steps(self) -> Sequence[Step]:
         method = self._method

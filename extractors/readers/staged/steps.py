@@ -27,7 +27,11 @@ class Step:
     prompt: Prompt
 
     def shown(self, values: Mapping[str, str], answer: str) -> tuple[Message, ...]:
-        """The step as an example shows it: question and answer; nothing where there is no such answer."""
+        """The step as an example shows it: question and answer; nothing where there is no such answer.
+
+        An example has a small ontology of its own, which is not that of the system message: it stands before
+        the first question.
+        """
         if all(role != "assistant" for role, _ in self.prompt.sections):
             return ()
         return self.prompt.messages({**values, "answer": answer}, "user", "assistant")
@@ -52,34 +56,42 @@ class Dialog:
         values: Mapping[str, str],
         examples: Sequence[tuple[Mapping[str, str], Mapping[str, str]]],
         reply_schema: Mapping[str, Any],
+        note: str = "",
     ) -> tuple[Reading, Mapping[str, str]]:
         """Go through the steps; `examples` are the values and the answers by stage of each.
 
-        Gives what the model said at each stage before the last too. A step without a usable reply ends it.
+        `note` is added to the prompt's name in the trace. Gives what the model said at each stage before the
+        last too. A step without a usable reply ends it.
         """
-        dialog = list(self.rules.messages({}))
+        dialog = list(self.rules.messages(values))
         for example, answers in examples:
             for step in self.steps:
-                dialog += step.shown(example, answers.get(step.stage, ""))
+                shown = step.shown(example, answers.get(step.stage, ""))
+                if shown and step is self.steps[0]:
+                    lead = f"An example, with an ontology of its own.\n{example['knowledge']}\n\n"
+                    shown = (Message("user", lead + shown[0].content), *shown[1:])
+                dialog += shown
         turns: list[Turn] = []
         said: dict[str, str] = {}
         *before, last = self.steps
         for step in before:
             dialog += step.asked(values)
-            words = await asking.words(self._question(step, dialog))
+            words = await asking.words(self._question(step, dialog, note))
             turns += words.turns
             if words.failure is not None:
                 return Reading((), tuple(turns), words.failure), said
             said[step.stage] = words.text
             dialog.append(Message("assistant", words.text))
         dialog += last.asked(values)
-        reading = await asking.triples(self._question(last, dialog, reply_schema))
+        reading = await asking.triples(self._question(last, dialog, note, reply_schema))
         return Reading(reading.triples, (*turns, *reading.turns), reading.failure), said
 
     def _question(
-        self, step: Step, dialog: Sequence[Message], schema: Mapping[str, Any] | None = None
+        self, step: Step, dialog: Sequence[Message], note: str, schema: Mapping[str, Any] | None = None
     ) -> Question:
-        return Question(step.stage, step.prompt.version, as_sent(dialog, self.format, self.block), schema)
+        return Question(
+            step.stage, step.prompt.version + note, as_sent(dialog, self.format, self.block), schema
+        )
 
 
 def as_sent(dialog: Sequence[Message], form: PromptFormat, block: Prompt) -> tuple[Message, ...]:

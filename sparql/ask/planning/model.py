@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from extractors.models.chat import ChatModel
-from extractors.prompting.prompt import load_prompt
+from extractors.prompting.templates import load_prompt
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.plan.checking import check_plan

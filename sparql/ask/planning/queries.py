@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from extractors.prompting.prompt import load_prompt
+from extractors.prompting.templates import load_prompt
 from sparql.ask.answer.sentence import rows_of
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.linker import LinkedQuestion

@@ -16,12 +16,12 @@ from extractors.readers.examples import load_examples
 
 
 def test_every_shipped_prompt_can_be_used_and_says_what_it_is_for() -> None:
-    assert {"extract-full", "ask-compact", "verify", "update"} <= set(prompt_names())
+    assert {"question", "ask-compact", "verify", "update"} <= set(prompt_names())
     assert all(load_prompt(name).purpose for name in prompt_names())
 
 
 def test_a_file_of_the_users_stands_in_for_ours_under_a_version_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "rules.md").write_text("---\npurpose: Mine.\n---\n# system\nBe brief.\n")
+    (tmp_path / "rules.md").write_text("---\npurpose: Mine.\n---\n# system\nBe brief. $knowledge\n")
     ours, own = load_prompt("rules"), load_prompt("rules", tmp_path)
     assert (own.purpose, own.source) == ("Mine.", str(tmp_path / "rules.md"))
     assert own.version != ours.version
@@ -69,12 +69,12 @@ def test_a_dollar_sign_is_written_twice(tmp_path: Path) -> None:
 def test_the_shipped_files_are_copied_out_and_what_was_changed_stays(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     assert len(export_prompts(folder, "rules.md")) == 1
-    (folder / "rules.md").write_text("# system\nBe brief.\n")
+    (folder / "rules.md").write_text("# system\nBe brief. $knowledge\n")
     copied = export_prompts(folder)
     assert {path.name for path in copied} == {f"{name}.md" for name in prompt_names()} - {"rules.md"} | {
         EXAMPLES
     }
-    assert (folder / "rules.md").read_text() == "# system\nBe brief.\n"
+    assert (folder / "rules.md").read_text() == "# system\nBe brief. $knowledge\n"
     check_prompts(folder)
     assert load_prompt("update", folder).version == load_prompt("update").version
 

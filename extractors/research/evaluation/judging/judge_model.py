@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from extractors.errors import EvaluationError, ModelError, ModelTimeout, ModelUnavailable
 from extractors.models.chat import ChatModel, Reply
-from extractors.prompting.prompt import load_prompt
+from extractors.prompting.templates import load_prompt
 from extractors.readers.costs import Cost
 from extractors.research.evaluation.judging.items import Item, Judgment
 
