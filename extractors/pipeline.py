@@ -199,7 +199,8 @@ class Pipeline:
             held=method.held,
             synonyms=self._synonyms,
             implied_kinds=settings.implied_kinds,
-            by_labels=method.own_way and self.model.prompt_profile == "compact",
+            weighed=self.model.prompt_profile == "full",
+            by_labels=method.own_way,
         )
         return builder.build(said)
 

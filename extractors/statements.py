@@ -7,6 +7,7 @@ looked up, read or found in the text stays in the statement as words, with a `Pr
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -78,21 +79,21 @@ class StatementBuilder:
         held: bool = False,
         synonyms: Synonyms = no_synonym,
         implied_kinds: bool = True,
-        wording: bool = True,
+        weighed: bool = False,
         by_labels: bool = False,
     ) -> None:
         self._implied_kinds = implied_kinds
-        self._wording = wording
+        self._weighed = weighed
         self._text = text
         self._schema = schema
         self._linker = linker
         self._minter = minter
         self._language = language
         self._calibration = calibration
-        self._interpreter = Interpreter(text, schema, linker, synonyms=synonyms)
-        reads = wording and by_labels
+        self._interpreter = Interpreter(text, schema, linker, synonyms=synonyms, verbatim=weighed)
+        reads = by_labels and not weighed
         self._labels = LabelReading(text, linker, self._interpreter, minimum_confidence) if reads else None
-        self._checks = PlausibilityChecks(schema, linker, minimum_confidence, held)
+        self._checks = PlausibilityChecks(schema, linker, minimum_confidence, held, weighed)
 
     def build(self, said: Sequence[StatedTriple]) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         """Return the candidates in the triples' order, duplicates merged, and the entities they name."""
@@ -103,7 +104,14 @@ class StatementBuilder:
         readings = self._looked_at(readings)
         if self._labels is not None:
             readings = [*readings, *self._labels.in_other_order(readings)]
-        names = Names(self._mentioned(readings), self._linker, self._minter, self._spelling, self._text.text)
+        names = Names(
+            self._mentioned(readings),
+            self._linker,
+            self._minter,
+            self._spelling,
+            self._text.text,
+            verbatim=self._weighed,
+        )
         candidates: dict[Key, Candidate] = {}
         labels: dict[NamedNode, Key] = {}
         sources: dict[Key, Interpretation] = {}
@@ -120,7 +128,8 @@ class StatementBuilder:
             candidates[key] = merged(candidates.get(key), candidate)
             sources.setdefault(key, reading)
         known = known_kinds(candidates, [name for name, _ in mentions.values()])
-        self._overrule(candidates, sources, known)
+        if not self._weighed:
+            self._overrule(candidates, sources, known)
         if self._implied_kinds:
             self._imply_kinds(candidates, sources, mentions.values(), known)
         mark_unsupported(candidates, set(labels.values()))
@@ -128,11 +137,14 @@ class StatementBuilder:
         return found, tuple(self._entity(name, spans, found) for name, spans in mentions.values())
 
     def _looked_at(self, readings: Sequence[Interpretation]) -> Sequence[Interpretation]:
-        """Look at each relation a second time: is it what the words say?"""
-        if not self._wording:
-            return readings
+        """Look at each relation a second time: is it what the words say?
+
+        Of a served model only the direction is asked: whether the words say the relation the other way round.
+        """
         names = {end for one in readings for end in (one.said.triple.subject, one.said.triple.object)}
         wording = Wording(self._text, self._linker, names)
+        if self._weighed:
+            return [_with_direction(reading, wording) for reading in _with_ends_as_used(readings)]
         return [_confirmed(wording.look(reading)) for reading in readings]
 
     def _calibrated(self, said: StatedTriple) -> StatedTriple:
@@ -191,7 +203,16 @@ class StatementBuilder:
             for name, _ in names
             if name.new and (kind := self._hint(name, candidates)) is not None
         }
-        found = implied_kinds(links, known, self._linker, hints, self._persons(name for name, _ in names))
+        person = self._schema.find_class("person")
+        found = implied_kinds(
+            links,
+            known,
+            self._linker,
+            hints,
+            self._persons(name for name, _ in names),
+            leading=self._weighed,
+            person=person.iri if person else None,
+        )
         for name, spans in names:
             if name.iri in found and name.new and spans and not name.problems:
                 candidate = self._implied_kind(name, min(spans), found[name.iri])
@@ -278,13 +299,19 @@ class StatementBuilder:
             message = f'The ontology has no relation "{triple.relation}": add it as a label or a property.'
             problems.append(Problem(UNKNOWN_TERM, message, predicate))
         problems += self._checks.check_triple(reading, subject)
-        problems += () if problems else self._checks.check_wording(reading)
+        confidence = triple.confidence
+        doubts: tuple[Problem, ...] = ()
+        if self._weighed:
+            problems += self._checks.check_quote(reading, self._text)
+            confidence, doubts = self._checks.weigh(reading, self._text)
+        problems += self._checks.check_confidence(confidence, doubts)
+        problems += () if problems or self._weighed else self._checks.check_wording(reading)
         return Candidate(
             subject.iri,
             predicate,
             value,
             grounded.evidence,
-            triple.confidence,
+            confidence,
             tuple(dict.fromkeys(problems)),
             triple.raw,
             tuple(
@@ -293,6 +320,7 @@ class StatementBuilder:
                 if span is None
             ),
             self._proposal(reading, subject) if reading.is_unknown else None,
+            doubts,
         )
 
     def _proposal(self, reading: Interpretation, subject: Name) -> Proposal:
@@ -371,6 +399,44 @@ class StatementBuilder:
         classes = tuple(dict.fromkeys(said)) if name.new else name.classes
         mentions = tuple(self._text.evidence(span) for span in sorted(spans))
         return Entity(name.iri, name.label, classes, name.new, mentions)
+
+
+def _with_direction(reading: Interpretation, wording: Wording) -> Interpretation:
+    """Doubt a relation of which the words say the inverse, or the same with its ends exchanged."""
+    term, triple = reading.relation, reading.said.triple
+    if reading.doubt is not None or term is None:
+        return reading
+    seen = wording.look(reading)
+    if seen.relation == term and seen.said.triple.subject == triple.subject:
+        return reading
+    message = f'The text seems to say "{term.label}" the other way round, of "{triple.object}".'
+    return replace(reading, doubt=message)
+
+
+def _with_ends_as_used(readings: Sequence[Interpretation]) -> list[Interpretation]:
+    """Doubt a value that is a thing elsewhere in the reply, of a name that is nowhere else.
+
+    "15 Elm Street · address · Elm Hall" is the wrong way round where other triples speak of Elm Hall.
+    """
+    used = Counter(
+        key
+        for reading in readings
+        for key in dict.fromkeys(
+            [name_key(reading.said.triple.subject)]
+            + ([name_key(reading.said.triple.object)] if reading.names_object else [])
+        )
+    )
+    found = []
+    for reading in readings:
+        triple, term = reading.said.triple, reading.relation
+        is_value = term is not None and term.kind is PropertyKind.DATATYPE
+        if is_value and used[name_key(triple.object)] and used[name_key(triple.subject)] == 1:
+            message = (
+                f'"{triple.object}" is a thing elsewhere, and "{triple.subject}" is not: are they exchanged?'
+            )
+            reading = replace(reading, doubt=message)
+        found.append(reading)
+    return found
 
 
 def _confirmed(reading: Interpretation) -> Interpretation:

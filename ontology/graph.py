@@ -70,12 +70,12 @@ class Graph:
             head = rest[0]
         return found
 
-    def alternatives(self, expression: Node) -> set[NamedNode]:
-        """The named classes of a class expression: itself, or the members of its (nested) unions."""
+    def alternatives(self, expression: Node) -> tuple[NamedNode, ...]:
+        """The named classes of a class expression in order: itself, or the members of its (nested) unions."""
         if isinstance(expression, NamedNode):
-            return {expression}
-        found: set[NamedNode] = set()
+            return (expression,)
+        found: dict[NamedNode, None] = {}
         for union in self.objects(expression, v.UNION_OF):
             for member in self.members(union):
-                found |= self.alternatives(member)
-        return found
+                found |= dict.fromkeys(self.alternatives(member))
+        return tuple(found)

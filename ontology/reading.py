@@ -59,7 +59,9 @@ def _read_property(
     borrowed: bool,
 ) -> OntologyProperty:
     types = set(graph.objects(iri, v.TYPE))
-    ranges = _expressions(graph, iri, v.RANGE, *v.RANGE_INCLUDES)
+    domains = _expressions(graph, iri, v.DOMAIN, *v.DOMAIN_INCLUDES)
+    written = _expressions(graph, iri, v.RANGE, *v.RANGE_INCLUDES)
+    ranges = frozenset(written)
     if graph.objects(iri, *v.RANGE_INCLUDES):
         ranges -= {v.LITERAL}
     units = [unit for unit in graph.objects(iri, *v.UNIT) if isinstance(unit, NamedNode)]
@@ -69,7 +71,7 @@ def _read_property(
         label=_label(graph, iri),
         alternative_labels=_alternative_labels(graph, iri),
         definition=_definition(graph, iri),
-        domains=_expressions(graph, iri, v.DOMAIN, *v.DOMAIN_INCLUDES),
+        domains=frozenset(domains),
         ranges=ranges,
         unit=units[0] if units else None,
         functional=v.FUNCTIONAL in types,
@@ -80,6 +82,8 @@ def _read_property(
         borrowed=borrowed,
         usual_domain=_class(graph, iri, v.USUAL_DOMAIN),
         usual_range=_class(graph, iri, v.USUAL_RANGE),
+        first_domain=next(iter(domains), None),
+        first_range=next(iter(written), None),
     )
 
 
@@ -107,16 +111,16 @@ def _is_datatype(iri: NamedNode, datatypes: set[NamedNode]) -> bool:
     return iri.value.startswith(v.XSD) or iri in (v.LITERAL, v.LANG_STRING) or iri in datatypes
 
 
-def _expressions(graph: Graph, iri: NamedNode, *predicates: NamedNode) -> frozenset[NamedNode]:
+def _expressions(graph: Graph, iri: NamedNode, *predicates: NamedNode) -> tuple[NamedNode, ...]:
     """The classes that a property's domain or range allows.
 
     Several rdfs:domain axioms intersect in OWL; they are read as alternatives here, which is what most
     files with several mean, and offers a property too often rather than never.
     """
-    found: set[NamedNode] = set()
+    found: dict[NamedNode, None] = {}
     for expression in graph.objects(iri, *predicates):
-        found |= graph.alternatives(expression)
-    return frozenset(found)
+        found |= dict.fromkeys(graph.alternatives(expression))
+    return tuple(found)
 
 
 def _inverses(graph: Graph) -> dict[NamedNode, NamedNode]:

@@ -34,6 +34,10 @@ class Link:
         if self.object is not None:
             yield self.object, self.property.ranges
 
+    def first(self, node: NamedNode) -> NamedNode | None:
+        """The class of an end that the ontology names first."""
+        return self.property.first_domain if node == self.subject else self.property.first_range
+
     def usual(self, node: NamedNode) -> NamedNode | None:
         """The class that an end is taken for where nothing says which of several it is."""
         return self.property.usual_domain if node == self.subject else self.property.usual_range
@@ -53,6 +57,9 @@ def implied_kinds(
     linker: Linker,
     hints: Mapping[NamedNode, NamedNode] | None = None,
     guesses: Mapping[NamedNode, NamedNode] | None = None,
+    *,
+    leading: bool = False,
+    person: NamedNode | None = None,
 ) -> Mapping[NamedNode, Implied]:
     """The kinds of entities that `known` has no classes of, where what is said of them leaves one only.
 
@@ -60,12 +67,13 @@ def implied_kinds(
     where any of them excludes it. Where they leave several, the ontology may say which is usual.
     `hints` are the classes that names themselves suggest: one decides where a statement leaves several
     classes, and a class that is disjoint with it is not taken. `guesses` are weaker: one is asked where all
-    else leaves several classes open, and decides which of them it is.
+    else leaves several classes open, and decides which of them it is. With `leading`, of what is then left
+    open the first class that the ontology names is taken, but `person` only for a name of `guesses`.
     """
     hints, guesses = hints or {}, guesses or {}
     sound = [link for link in links if not misfits(link, known, linker)]
     while True:
-        found = _implied(sound, known, linker, hints, guesses)
+        found = _implied(sound, known, linker, hints, guesses, leading, person)
         classes = {**{node: frozenset({one.kind}) for node, one in found.items()}, **known}
         standing = [link for link in sound if all(classes.get(node) for node, _ in link.ends())]
         if len(standing) == len(sound):
@@ -87,6 +95,8 @@ def _implied(
     linker: Linker,
     hints: Mapping[NamedNode, NamedNode],
     guesses: Mapping[NamedNode, NamedNode],
+    leading: bool,
+    person: NamedNode | None,
 ) -> Mapping[NamedNode, Implied]:
     wanted: dict[NamedNode, list[tuple[frozenset[NamedNode], Link]]] = {}
     for link in links:
@@ -109,6 +119,8 @@ def _implied(
             fitting = _usual(node, demands, hint, linker)
         if not fitting and hint is None and (guess := guesses.get(node)) is not None:
             fitting = _guessed(guess, demands, linker)
+        if not fitting and leading:
+            fitting = _leading(node, demands, hint, linker, person)
         if not fitting:
             fitting = [
                 (kind, link)
@@ -160,6 +172,26 @@ def _usual(
         and (hint is None or linker.fit((hint,), frozenset({kind})) is not Fit.DISJOINT)
         and all(linker.fit((kind,), classes) is Fit.INSTANCE for classes, _ in demands)
     ]
+
+
+def _leading(
+    node: NamedNode,
+    demands: Iterable[tuple[frozenset[NamedNode], Link]],
+    hint: NamedNode | None,
+    linker: Linker,
+    person: NamedNode | None,
+) -> list[tuple[NamedNode, Link]]:
+    """The classes that every demand allows, those first that the ontology names first."""
+    demands = list(demands)
+    left = [
+        (kind, link)
+        for classes, link in demands
+        for kind in sorted(classes, key=lambda one: (one != link.first(node), one.value))
+        if kind != person
+        and (hint is None or linker.fit((hint,), frozenset({kind})) is not Fit.DISJOINT)
+        and all(linker.fit((kind,), others) is Fit.INSTANCE for others, _ in demands)
+    ]
+    return [pair for pair in left if pair[0] == pair[1].first(node)] or left
 
 
 def _sole(classes: frozenset[NamedNode], hint: NamedNode | None, linker: Linker) -> NamedNode | None:

@@ -110,6 +110,7 @@ class Names:
     """Resolves the names of one text, each once; all lookups go by the name's normal form.
 
     What else of the graph the text names decides between namesakes: one that lies in a region named.
+    `verbatim`: a name is taken as the model wrote it; else two names in one and addresses are doubted.
     """
 
     def __init__(
@@ -119,7 +120,10 @@ class Names:
         minter: IriMinter,
         spelling: Callable[[str], str],
         text: str = "",
+        *,
+        verbatim: bool = False,
     ) -> None:
+        self._verbatim = verbatim
         self._mentioned = mentioned
         self._linker = linker
         self._text = text
@@ -173,12 +177,11 @@ class Names:
             entry = link.alternatives[0]  # the statements in which its class does not fit say so
             return Name(entry.iri, entry.label, _sorted(entry.classes), False)
         doubts = [] if is_name(mention.name) else [_not_a_name(mention.name)]
-        if _OWN_PART.search(mention.name):
-            doubts.append(_two_names(mention.name))
-        if _ADDRESS.match(mention.name):
-            doubts.append(Problem(NOT_A_NAME, f'"{mention.name}" is an address: write what is there.'))
-        if is_two_names(mention.name, self._linker.schema):
-            doubts.append(_two_names(mention.name))
+        if not self._verbatim:
+            if _OWN_PART.search(mention.name) or is_two_names(mention.name, self._linker.schema):
+                doubts.append(_two_names(mention.name))
+            if _ADDRESS.match(mention.name):
+                doubts.append(Problem(NOT_A_NAME, f'"{mention.name}" is an address: write what is there.'))
         if link.reason is LinkReason.WRONG_CLASS:
             doubts.append(Problem(WRONG_CLASS, link.message + " Say whether this is a namesake."))
         iri = self._minter.entity(mention.name)

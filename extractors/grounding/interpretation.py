@@ -100,7 +100,11 @@ class Interpretation:
 
 
 class Interpreter:
-    """Looks up what the model said about one text."""
+    """Looks up what the model said about one text.
+
+    `verbatim`: its names are taken as they are; else locations, headings and owners that a small model
+    copies with them are cut off, and names that it cuts are completed.
+    """
 
     def __init__(
         self,
@@ -109,7 +113,9 @@ class Interpreter:
         linker: Linker,
         *,
         synonyms: Synonyms = no_synonym,
+        verbatim: bool = False,
     ) -> None:
+        self._verbatim = verbatim
         self._text = text
         self._schema = schema
         self._linker = linker
@@ -117,7 +123,7 @@ class Interpreter:
 
     def interpret(self, said: Sequence[StatedTriple]) -> Sequence[Interpretation]:
         """Interpret each triple, in order."""
-        bare = [self._bare(one) for one in said]
+        bare = said if self._verbatim else [self._bare(one) for one in said]
         kinds = self._kinds(bare)
         return self._resolved([self._read(one, kinds) for one in bare])
 
@@ -216,7 +222,7 @@ class Interpreter:
 
     def _read(self, said: StatedTriple, kinds: Mapping[str, frozenset[NamedNode]]) -> Interpretation:
         triple = said.triple
-        grounded = self._text.ground(triple.subject, triple.object, said.window)
+        grounded = self._text.ground(triple.subject, triple.object, said.window, triple.quote)
         if triple.relation.casefold() == IS_A:
             kind = self._class(triple.object)
             return Interpretation(said, True, kind, None, False, grounded, grounded.subject, grounded.object)
@@ -238,7 +244,7 @@ class Interpreter:
         wants_entity = term is not None and term.kind is PropertyKind.OBJECT
         is_value = wants_entity and looks_like_value(triple.object)
         names_object = wants_entity and not (is_value and self._linker.link(triple.object).iri is None)
-        if names_object and (name := self._name_alone(triple.object)) != triple.object:
+        if names_object and not self._verbatim and (name := self._name_alone(triple.object)) != triple.object:
             triple = replace(triple, object=name)
             grounded = self._text.ground(triple.subject, name, said.window)
         said = replace(said, triple=triple)

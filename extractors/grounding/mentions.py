@@ -86,14 +86,37 @@ class GroundedText:
         """Return the span with its words."""
         return Evidence(span.start, span.end, self.text[span.start : span.end])
 
-    def ground(self, subject: str, object_: str, within: Span) -> Grounded:
+    def quoted(self, quote: str) -> Span | None:
+        """Return where the text has the words of a quote; of one with "...", from first to last part."""
+        parts = [part for part in re.split(r"\s*(?:\.\.\.|…|\[\.\.\.\])\s*", quote) if part.strip(_TRIMMED)]
+        start, end = None, 0
+        for part in parts:
+            found = self.occurrences(part, Span(end, len(self.text)))
+            if not found:
+                return None
+            start, end = (found[0].start if start is None else start), found[0].end
+        return None if start is None else Span(start, end)
+
+    def is_near(self, quote: Span, mention: Span) -> bool:
+        """Return whether a mention is in a sentence of a quote, or in the one before or after it."""
+        first, last = (
+            self._sentence_at(Span(quote.start, quote.start)),
+            self._sentence_at(Span(quote.end - 1, quote.end)),
+        )
+        at = self._sentence_at(mention)
+        return first is None or last is None or at is None or first - 1 <= at <= last + 1
+
+    def ground(self, subject: str, object_: str, within: Span, quote: str = "") -> Grounded:
         """Find the nearest pair of mentions of both ends inside a window, and what shows the statement.
 
-        That is the smallest span over both mentions when they share a sentence, else the object's mention.
-        An end that is not in the window is looked for in the whole text.
+        That is the quote where the text has it, else the smallest span over both mentions when they share a
+        sentence, else the object's mention. An end that is not in the window is looked for in the whole text.
         """
         subjects = self.occurrences(subject, within) or self.occurrences(subject)
         objects = self.occurrences(object_, within) or self.occurrences(object_)
+        cited = self.quoted(quote) if quote else None
+        if cited is not None:
+            return self._cited(cited, subjects, objects)
         if not (subjects and objects):
             mention = subjects[0] if subjects else None
             value = objects[0] if objects else None
@@ -111,6 +134,19 @@ class GroundedText:
         at = self._sentence_at(min(mentions))
         reservation = None if at is None else self._claims.reserved(at, mentions)
         return Grounded(mention, value, self.evidence(shown), reservation)
+
+    def _cited(self, quote: Span, subjects: Sequence[Span], objects: Sequence[Span]) -> Grounded:
+        """The mentions nearest to a quote, which is the evidence; it states them as far as it holds them."""
+        mention, value = (
+            min(found, key=lambda span: (_gap(span, quote), span), default=None)
+            for found in (subjects, objects)
+        )
+        at = self._sentence_at(quote)
+        held = sorted(
+            span for span in (mention, value) if span is not None and self._share_sentence(span, quote)
+        )
+        reservation = None if at is None else self._claims.reserved(at, held or [quote])
+        return Grounded(mention, value, self.evidence(quote), reservation)
 
     def sentence_of(self, span: Span) -> Span:
         """Return the sentence in which a span begins (the span itself when it is in none)."""

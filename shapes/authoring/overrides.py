@@ -28,6 +28,7 @@ class Overrides:
         self._disjoint = {
             frozenset((str(target), str(other)))
             for shape, target in graph.subject_objects(SH.targetClass)
+            if (shape, SH.path, None) not in graph
             for negated in graph.objects(shape, SH["not"])
             for other in self._classes(negated)
         }

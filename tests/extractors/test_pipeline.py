@@ -57,7 +57,7 @@ async def test_asking_sends_what_extraction_sends_and_links_nothing(schema: Sche
 
 
 async def test_the_columbia_sentence_gives_its_statements_with_exact_spans(schema: Schema) -> None:
-    extraction = await extract(schema, COLUMBIA, *COLUMBIA_TRIPLES)
+    extraction = await pipeline(schema, ScriptedModel(reply(COLUMBIA_TRIPLES))).extract(COLUMBIA)
     columbia, church = (c.subject for c in extraction.candidates if c.predicate == RDFS_LABEL)
     stated = [
         (c.subject, c.predicate, c.object, c.evidence and (c.evidence.start, c.evidence.end))

@@ -12,6 +12,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 from extractors.candidates import Candidate, Extraction
 from extractors.models.chat import Message, PromptProfile, Reply, Token
 from extractors.pipeline import ExtractionSettings, Pipeline
+from extractors.prompting.methods import METHODS
 from extractors.settings import ProfileSettings
 from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
@@ -127,9 +128,16 @@ def pipeline(schema: Schema, model: ScriptedModel, **settings: Any) -> Pipeline:
     return Pipeline(schema=schema, labels=city_labels(), model=model, settings=ExtractionSettings(**settings))
 
 
+def small_pipeline(schema: Schema, model: ScriptedModel, **settings: Any) -> Pipeline:
+    """The pipeline for a small model, whose statements all rules judge."""
+    model.prompt_profile = "compact"
+    settings.setdefault("method", METHODS["zero_shot"])
+    return pipeline(schema, model, **settings)
+
+
 async def extract(schema: Schema, text: str, *triples: tuple[str, str, str], **options: Any) -> Extraction:
-    """What the pipeline makes of a text of which the model says these triples."""
-    return await pipeline(schema, ScriptedModel(reply(triples)), **options).extract(text)
+    """What the pipeline makes of a text of which a small model says these triples."""
+    return await small_pipeline(schema, ScriptedModel(reply(triples)), **options).extract(text)
 
 
 def by_predicate(extraction: Extraction, predicate: NamedNode) -> Candidate:

@@ -7,7 +7,7 @@ from extractors.candidates import HEDGED, IMPLIED_KIND, RDF_TYPE, UNWORDED, Extr
 from extractors.checks.implied_kinds import Link, implied_kinds
 from extractors.grounding.linking import Linker
 from ontology.schema import Schema
-from tests.support.scripted import ScriptedModel, city_labels, pipeline, reply, urban
+from tests.support.scripted import ScriptedModel, city_labels, reply, small_pipeline, urban
 
 HALL, TOWN, ADA = (NamedNode(f"https://example.org/{name}") for name in ("hall", "town", "ada"))
 
@@ -57,7 +57,7 @@ def test_statements_that_exclude_each_other_leave_a_name_without_a_kind(schema: 
 
 
 async def extracted(schema: Schema, text: str, *triples: tuple[str, str, str], **settings) -> Extraction:
-    return await pipeline(schema, ScriptedModel(reply(triples)), **settings).extract(text)
+    return await small_pipeline(schema, ScriptedModel(reply(triples)), **settings).extract(text)
 
 
 async def test_a_new_place_gets_its_kind_with_a_doubt_and_where_it_is_mentioned(schema: Schema):

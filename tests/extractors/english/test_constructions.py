@@ -9,7 +9,7 @@ from extractors.candidates import UNWORDED
 from extractors.english.wording.kinds import kind_of_name
 from ontology.labels import stem
 from ontology.schema import Schema
-from tests.support.scripted import ScriptedModel, pipeline, reply
+from tests.support.scripted import ScriptedModel, reply, small_pipeline
 
 Said = tuple[str, str, str]
 
@@ -110,7 +110,7 @@ NOT_SAID = [
 
 
 async def _rules(schema: Schema, text: str, said: Said) -> list[list[NamedNode]]:
-    extraction = await pipeline(schema, ScriptedModel(reply([said]))).extract(text)
+    extraction = await small_pipeline(schema, ScriptedModel(reply([said]))).extract(text)
     term = schema.find_property(said[1])
     assert term is not None
     return [[p.rule for p in c.problems] for c in extraction.candidates if c.predicate == term.iri]

@@ -4,7 +4,7 @@ import pytest
 
 from extractors.candidates import NOT_A_NAME, NOT_IN_TEXT, RDF_TYPE
 from ontology.schema import Schema
-from tests.support.scripted import ScriptedModel, pipeline, reply, urban, xsd
+from tests.support.scripted import ScriptedModel, reply, small_pipeline, urban, xsd
 
 Row = tuple[str, str, str]
 UNIVERSITY: Row = ("Columbia University", "is a", "university")
@@ -12,7 +12,7 @@ UNIVERSITY: Row = ("Columbia University", "is a", "university")
 
 async def owner(schema: Schema, text: str, *rows: Row) -> str | None:
     """The name of the subject of the last row's statement; None when it was left unresolved."""
-    found = await pipeline(schema, ScriptedModel(reply(rows), reply([]))).extract(text)
+    found = await small_pipeline(schema, ScriptedModel(reply(rows), reply([]))).extract(text)
     last = found.candidates[-1]
     if any(problem.rule == NOT_A_NAME for problem in last.problems):
         return None
@@ -67,7 +67,7 @@ async def test_what_is_open_is_left_for_a_person(schema: Schema, text: str, rows
 async def test_the_quote_stays_where_the_pronoun_stands_and_the_name_keeps_its_own(schema: Schema) -> None:
     text = "Columbia University is a university. It was established in 1754."
     rows = [UNIVERSITY, ("It", "established", "1754")]
-    found = await pipeline(schema, ScriptedModel(reply(rows))).extract(text)
+    found = await small_pipeline(schema, ScriptedModel(reply(rows))).extract(text)
     last = found.candidates[-1]
     assert (last.predicate, last.object, last.problems) == (urban("established"), xsd("1754", "gYear"), ())
     assert last.evidence is not None
@@ -84,7 +84,7 @@ async def test_ends_that_are_not_in_the_text_are_marked_inferred(schema: Schema)
         ("Ada Stone", "is a", "person"),
         ("Elm Hall", "opened", "1902"),
     ]
-    found = await pipeline(schema, ScriptedModel(reply(rows))).extract(text)
+    found = await small_pipeline(schema, ScriptedModel(reply(rows))).extract(text)
     by = {candidate.predicate: candidate for candidate in found.candidates}
     assert by[urban("designedBy")].inferred == ()
     assert (by[RDF_TYPE].inferred, by[RDF_TYPE].problems) == (("object",), ())

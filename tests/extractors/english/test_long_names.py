@@ -7,7 +7,7 @@ import pytest
 from extractors.english.wording.units import capitalized_runs
 from extractors.text.chunking import Span
 from ontology.schema import Schema
-from tests.support.scripted import ScriptedModel, pipeline, reply
+from tests.support.scripted import ScriptedModel, reply, small_pipeline
 
 NAMES = [
     (
@@ -49,7 +49,7 @@ async def test_a_name_that_a_model_cut_is_completed(schema: Schema) -> None:
     text = "Elm Park is run by the Department of Parks and Recreation."
     said = ("Elm Park", "operated by", "Department of Parks")
 
-    extraction = await pipeline(schema, ScriptedModel(reply([said]))).extract(text)
+    extraction = await small_pipeline(schema, ScriptedModel(reply([said]))).extract(text)
 
     assert "Department of Parks and Recreation" in {entity.label for entity in extraction.entities}
     assert "Department of Parks" not in {entity.label for entity in extraction.entities}

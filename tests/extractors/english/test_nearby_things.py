@@ -12,7 +12,7 @@ from extractors.text.chunking import Span
 from ontology.schema import Schema
 from tests.extractors.english.test_other_things import Row, _problems
 from tests.extractors.english.test_proposing import _read
-from tests.support.scripted import ScriptedModel, pipeline, reply, urban
+from tests.support.scripted import ScriptedModel, reply, small_pipeline, urban
 
 NOT_SAID: list[tuple[str, Row]] = [
     # another one of its kind, and one part of several
@@ -464,7 +464,7 @@ def test_a_road_that_goes_from_one_place_to_another_starts_at_the_first(schema: 
 async def test_things_that_a_third_has_say_nothing_of_each_other(schema: Schema) -> None:
     text = "Elm Street runs through Norton, where landmarks include the Elm Street House and the Oak Park."
     said = ("Elm Street House", "contains", "Oak Park")
-    found = await pipeline(schema, ScriptedModel(reply([said]))).extract(text)
+    found = await small_pipeline(schema, ScriptedModel(reply([said]))).extract(text)
     labels = {entity.label for entity in found.entities}
     ends = [c for c in found.candidates if not c.problems and c.reply and "contains" in c.reply]
     assert {"Elm Street House", "Oak Park"} <= labels
@@ -507,18 +507,22 @@ async def test_a_style_before_a_noun_is_no_name(schema: Schema) -> None:
 async def test_initials_in_brackets_are_the_name_before_them(schema: Schema) -> None:
     text = "The Norton Elm Museum (NEM) is a museum. NEM opened in 1902."
     rows = [("Norton Elm Museum", "is a", "museum"), ("NEM", "opened", "1902")]
-    found = await pipeline(schema, ScriptedModel(reply(rows))).extract(text)
+    found = await small_pipeline(schema, ScriptedModel(reply(rows))).extract(text)
     assert [entity.label for entity in found.entities] == ["Norton Elm Museum"]
     assert not [c for c in found.candidates if c.problems and c.predicate != RDF_TYPE]
 
 
 async def test_the_region_behind_a_place_is_no_part_of_its_name(schema: Schema) -> None:
     said = ("Elm Hall", "located in", "Weston, Norton")
-    found = await pipeline(schema, ScriptedModel(reply([said]))).extract("Elm Hall is in Weston, Norton.")
+    found = await small_pipeline(schema, ScriptedModel(reply([said]))).extract(
+        "Elm Hall is in Weston, Norton."
+    )
     assert "Weston" in {entity.label for entity in found.entities}
     assert "Weston, Norton" not in {entity.label for entity in found.entities}
     said = ("Ash & Reed, Inc.", "located in", "Weston")
-    found = await pipeline(schema, ScriptedModel(reply([said]))).extract("Ash & Reed, Inc. is in Weston.")
+    found = await small_pipeline(schema, ScriptedModel(reply([said]))).extract(
+        "Ash & Reed, Inc. is in Weston."
+    )
     assert "Ash & Reed, Inc." in {entity.label for entity in found.entities}
 
 

@@ -14,7 +14,7 @@ from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 from ontology.schema import Schema
 from tests.extractors.english.test_proposing import _read
-from tests.support.scripted import ScriptedModel, city_labels, pipeline, reply, urban
+from tests.support.scripted import ScriptedModel, city_labels, reply, small_pipeline, urban
 
 Row = tuple[str, str, str]
 
@@ -163,7 +163,7 @@ NOT_READ: list[tuple[str, str]] = [
 
 
 async def _problems(schema: Schema, text: str, said: Row) -> list[list[object]]:
-    extraction = await pipeline(schema, ScriptedModel(reply([said]))).extract(text)
+    extraction = await small_pipeline(schema, ScriptedModel(reply([said]))).extract(text)
     term = schema.find_property(said[1])
     assert term is not None
     return [[p.rule for p in c.problems] for c in extraction.candidates if c.predicate == term.iri]
@@ -205,7 +205,7 @@ def test_a_noun_means_what_the_text_calls_so_before_a_name_that_has_it(schema: S
 @pytest.mark.parametrize(("name", "kind"), [("Elm Hall", "theater"), ("Kigamboni", "city")])
 async def test_a_guess_of_a_kind_waits(schema: Schema, name: str, kind: str) -> None:
     text = f"{name} is large. People like to go to {name}."
-    found = await pipeline(schema, ScriptedModel(reply([(name, "is a", kind)]))).extract(text)
+    found = await small_pipeline(schema, ScriptedModel(reply([(name, "is a", kind)]))).extract(text)
     (said,) = (c for c in found.candidates if c.predicate == RDF_TYPE)
     if (own := kind_of_name(name, schema)) is not None:
         assert (said.object, said.problems) == (own.iri, ())  # what the name says is taken instead
@@ -217,7 +217,7 @@ async def test_a_guess_decides_between_the_kinds_that_a_relation_leaves(schema: 
     rows = [("Elm Hall", "is a", "building"), ("Elm Hall", "operated by", "Kigamboni")]
     rows.append(("Kigamboni", "is a", "transport operator"))
     text = "Elm Hall is a building. Elm Hall is operated by Kigamboni."
-    found = await pipeline(schema, ScriptedModel(reply(rows))).extract(text)
+    found = await small_pipeline(schema, ScriptedModel(reply(rows))).extract(text)
     labels = {entity.iri: entity.label for entity in found.entities}
     kinds = [
         c.object
@@ -246,7 +246,7 @@ def test_a_name_and_a_guess(schema: Schema, name: str, guess: str | None, kind: 
 async def test_a_doubtful_other_name_makes_no_two_things_one(schema: Schema) -> None:
     text = "Elm Square, which is wide, contains a statue of Ada Stone and has been called by five names."
     rows = [("Elm Square", "nickname", "Ada Stone"), ("Ada Stone", "is a", "person")]
-    found = await pipeline(schema, ScriptedModel(reply(rows))).extract(text)
+    found = await small_pipeline(schema, ScriptedModel(reply(rows))).extract(text)
     person = schema.find_class("person")
     assert person is not None
     assert [e.label for e in found.entities if person.iri in e.classes] == ["Ada Stone"]

@@ -7,7 +7,7 @@ from pyoxigraph import NamedNode
 
 from extractors.candidates import UNWORDED
 from ontology.schema import Schema
-from tests.support.scripted import ScriptedModel, pipeline, reply
+from tests.support.scripted import ScriptedModel, reply, small_pipeline
 
 ABOUT_THE_TOPIC = [
     ("Elm Museum is run by Oak Trust. It opened in 1901.", "Elm Museum"),
@@ -30,7 +30,7 @@ async def _problems(schema: Schema, text: str, subject: str) -> list[NamedNode]:
     model = ScriptedModel(reply([(subject, "opened", "1901")]))
     term = schema.find_property("opened")
     assert term is not None
-    found = (await pipeline(schema, model).extract(text)).candidates
+    found = (await small_pipeline(schema, model).extract(text)).candidates
     (candidate,) = (one for one in found if one.predicate == term.iri)
     return [problem.rule for problem in candidate.problems]
 

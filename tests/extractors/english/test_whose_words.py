@@ -7,7 +7,7 @@ from pyoxigraph import NamedNode
 
 from extractors.candidates import UNWORDED
 from ontology.schema import Schema
-from tests.support.scripted import ScriptedModel, pipeline, reply
+from tests.support.scripted import ScriptedModel, reply, small_pipeline
 
 Said = tuple[str, str, str]
 
@@ -195,7 +195,7 @@ NOT_SAID += [
 
 
 async def _rules(schema: Schema, text: str, said: Said) -> list[list[NamedNode]]:
-    extraction = await pipeline(schema, ScriptedModel(reply([said]))).extract(text)
+    extraction = await small_pipeline(schema, ScriptedModel(reply([said]))).extract(text)
     term = schema.find_property(said[1])
     assert term is not None
     return [

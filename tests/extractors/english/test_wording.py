@@ -8,7 +8,7 @@ from pyoxigraph import NamedNode
 from extractors.candidates import RDF_TYPE, UNWORDED
 from extractors.english.wording.kinds import kind_of_name, suggested_kind
 from ontology.schema import Schema
-from tests.support.scripted import ScriptedModel, pipeline, reply, urban
+from tests.support.scripted import ScriptedModel, reply, small_pipeline, urban
 
 SAID = [
     ("The Elm Tower was designed by Ada Stone.", ("Elm Tower", "designed by", "Ada Stone")),
@@ -229,7 +229,7 @@ NOT_SAID += [
 
 
 async def _rules(schema: Schema, text: str, said: tuple[str, str, str]) -> list[list[NamedNode]]:
-    extraction = await pipeline(schema, ScriptedModel(reply([said]))).extract(text)
+    extraction = await small_pipeline(schema, ScriptedModel(reply([said]))).extract(text)
     term = schema.find_property(said[1])
     assert term is not None
     return [[p.rule for p in c.problems] for c in extraction.candidates if c.predicate == term.iri]
@@ -254,7 +254,7 @@ async def test_ends_in_the_wrong_order_are_exchanged(schema: Schema) -> None:
         ("Ada Stone", "is a", "person"),
         ("Ada Stone", "designed by", "Elm Hall"),
     ]
-    found = await pipeline(schema, ScriptedModel(reply(rows))).extract(text)
+    found = await small_pipeline(schema, ScriptedModel(reply(rows))).extract(text)
     labels = {entity.iri: entity.label for entity in found.entities}
     (designed,) = (c for c in found.candidates if c.predicate == urban("designedBy"))
     assert (labels[designed.subject], designed.problems) == ("Elm Hall", ())
@@ -266,9 +266,9 @@ async def test_ends_in_the_wrong_order_are_exchanged(schema: Schema) -> None:
     ["In Norton, Elm Church is a landmark.", "Located in Norton, Elm Church was designed by Ada Stone."],
 )
 async def test_a_place_that_opens_a_sentence_lies_not_in_what_follows(schema: Schema, text: str) -> None:
-    found = await pipeline(schema, ScriptedModel(reply([("Norton", "located in", "Elm Church")]))).extract(
-        text
-    )
+    found = await small_pipeline(
+        schema, ScriptedModel(reply([("Norton", "located in", "Elm Church")]))
+    ).extract(text)
     labels = {entity.iri: entity.label for entity in found.entities}
     assert [
         (labels[one.subject], one.predicate, labels[one.object])  # type: ignore[index]
@@ -279,7 +279,7 @@ async def test_a_place_that_opens_a_sentence_lies_not_in_what_follows(schema: Sc
 
 async def test_a_text_in_another_language_is_not_looked_at(schema: Schema) -> None:
     text = "La tour Elm a été conçue par Ada Stone et se trouve dans la ville de Norton depuis longtemps."
-    found = await pipeline(
+    found = await small_pipeline(
         schema, ScriptedModel(reply([("Elm", "designed by", "Ada Stone")])), languages=()
     ).extract(text)
     assert UNWORDED not in {p.rule for c in found.candidates for p in c.problems}
@@ -299,7 +299,7 @@ async def test_a_text_in_another_language_is_not_looked_at(schema: Schema) -> No
 )
 async def test_a_name_is_whole_and_without_whose_it_is(schema: Schema, said: str, name: str) -> None:
     rows = [(said, "opened", "1905"), (said, "is a", "station")]
-    found = await pipeline(schema, ScriptedModel(reply(rows))).extract(f"{said} opened in 1905.")
+    found = await small_pipeline(schema, ScriptedModel(reply(rows))).extract(f"{said} opened in 1905.")
     assert [entity.label for entity in found.entities] == [name]
 
 
@@ -339,7 +339,7 @@ def test_a_name_says_its_kind(schema: Schema, name: str, kind: str | None) -> No
 async def test_the_kind_that_a_name_says_wins_over_a_guess(schema: Schema) -> None:
     text = "The Ash Line starts at Elm Street. Norton Park is a park, and it contains Salt Villa."
     rows = [("Elm Street", "is a", "bridge"), ("Salt Villa", "is a", "park"), ("Norton Park", "is a", "park")]
-    found = await pipeline(schema, ScriptedModel(reply(rows))).extract(text)
+    found = await small_pipeline(schema, ScriptedModel(reply(rows))).extract(text)
     labels = {entity.iri: entity.label for entity in found.entities}
     kinds = {labels[c.subject]: (c.object, c.problems) for c in found.candidates if c.predicate == RDF_TYPE}
     assert kinds["Elm Street"] == (urban("Street"), ())
@@ -352,7 +352,7 @@ async def test_a_kind_behind_an_aside_is_said_of_the_name_before_it(schema: Sche
     text = f"Elm House{aside} is a temple in Norton."
     rows = [("Elm House", "is a", "temple"), ("Elm House", "located in", "Norton")]
 
-    extraction = await pipeline(schema, ScriptedModel(reply(rows))).extract(text)
+    extraction = await small_pipeline(schema, ScriptedModel(reply(rows))).extract(text)
 
     (kind,) = (one for one in extraction.candidates if one.predicate == RDF_TYPE and one.reply)
     assert not kind.problems

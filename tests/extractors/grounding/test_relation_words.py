@@ -12,7 +12,7 @@ from extractors.grounding.linking import Linker
 from extractors.grounding.relation_words import Canonical, Ends, RelationWords
 from ontology.schema import Schema
 from sparql.names.labels import LabelIndex
-from tests.support.scripted import ScriptedModel, known, pipeline, reply, urban
+from tests.support.scripted import ScriptedModel, known, reply, small_pipeline, urban
 
 SMALL = """
 @prefix : <https://example.org/small#> .
@@ -129,7 +129,7 @@ async def test_a_relation_said_from_its_other_end_is_stated_in_the_ontologys_dir
         ("Elm Hall", "is a", "building"),
         ("Ada Stone", "owner of", "Elm Hall"),
     ]
-    found = await pipeline(schema, ScriptedModel(reply(rows))).extract(text)
+    found = await small_pipeline(schema, ScriptedModel(reply(rows))).extract(text)
     (owned,) = (c for c in found.candidates if c.predicate == urban("ownedBy"))
     labels = {entity.iri: entity.label for entity in found.entities}
     assert (labels[owned.subject], labels[owned.object]) == ("Elm Hall", "Ada Stone")
@@ -143,7 +143,7 @@ async def test_what_the_ontology_has_no_word_for_is_proposed_with_its_ends(schem
         ("Elm Hall", "is a", "glimmerfax"),
         ("Elm Hall", "cost", "2.5 million"),
     ]
-    found = await pipeline(schema, ScriptedModel(reply(rows), reply([]))).extract(text)
+    found = await small_pipeline(schema, ScriptedModel(reply(rows), reply([]))).extract(text)
     proposals = [c.proposal for c in found.candidates if c.proposal is not None]
     rival, kind, cost = proposals
     assert (rival.kind, rival.words, rival.subject_classes, rival.object_classes) == (

@@ -13,7 +13,7 @@ from extractors.text.chunking import Span
 from extractors.text.cleaning import detect_language
 from extractors.text.letters import LETTER
 from ontology.schema import Schema
-from tests.support.scripted import ScriptedModel, pipeline, reply
+from tests.support.scripted import ScriptedModel, reply, small_pipeline
 
 WORDS = ["พิพิธภัณฑสถาน", "น้ำ", "संग्रहालय", "मलय", "N\u0303uble", "القَاهِرَة", "יְרוּשָׁלַיִם", "Łódź", "東京"]
 
@@ -73,6 +73,6 @@ FOREIGN = [
 async def test_words_in_another_script_side_by_side_are_one_name(
     schema: Schema, text: str, cut: str, whole: str
 ) -> None:
-    extraction = await pipeline(schema, ScriptedModel(reply([(cut, "is a", "museum")]))).extract(text)
+    extraction = await small_pipeline(schema, ScriptedModel(reply([(cut, "is a", "museum")]))).extract(text)
 
     assert [entity.label for entity in extraction.entities] == [whole]

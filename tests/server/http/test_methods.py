@@ -57,7 +57,7 @@ def test_the_prompts_are_listed_shown_and_copied_out(tmp_path: Path) -> None:
     runner = CliRunner()
     listed = runner.invoke(command_line(), ["prompts"])
     assert listed.exit_code == 0
-    assert "extract-full" in listed.stdout
+    assert "question" in listed.stdout
     assert "examples.jsonl" in listed.stdout
     form = runner.invoke(command_line(), ["prompts", "form", "--text", "Ada Moss built the hall in 1901."])
     assert form.stdout.startswith("Text: Ada Moss built the hall in 1901.\nis a:\n")

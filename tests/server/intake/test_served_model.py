@@ -1,0 +1,55 @@
+"""What a good model behind `model_url` says is accepted, and what it has the wrong way round is not.
+
+The model replies with the gold of all sets of the evaluation, through the whole server: prompt, reply, pipeline,
+gate. Nothing is committed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from extractors.candidates import RDFS_LABEL
+from server.research.evaluating import empty_graph
+from server.runtime.settings import Settings
+from tests.support.gold_model import GoldModel, GoldText, Row, gold_texts
+
+SETS = ("away", "cities", "fresh", "kept", "long", "practice", "untidy", "urban", "world")
+
+
+async def accepted(model: GoldModel, texts: list[GoldText], share: float = 0.0) -> tuple[int, int, int, int]:
+    """Right triples accepted and said, and exchanged ones accepted and said; kinds are not counted."""
+    chance = random.Random(1)
+    counts = [0, 0, 0, 0]
+    async with empty_graph(Settings(), model) as services:
+        for gold in texts:
+            model.gold = gold
+            model.exchanged = frozenset(one for one in gold.relations if chance.random() < share)
+            outcome = await services.intake.extract(gold.text, commit=False)
+            assert outcome.extraction is not None
+            committed = {statement.triple for statement in outcome.verdict.accepted}
+            passed: set[Row] = set()
+            for candidate in outcome.extraction.candidates:
+                triple = (candidate.subject, candidate.predicate, candidate.object)
+                if candidate.reply is not None and candidate.predicate != RDFS_LABEL:
+                    said = json.loads(candidate.reply)
+                    if any((t.subject, t.predicate, t.object) == triple for t in committed):
+                        passed.add((said["subject"], said["relation"], said["object"]))
+            for one in gold.relations:
+                place = 2 if one in model.exchanged else 0
+                counts[place] += model.said(one) in passed
+                counts[place + 1] += 1
+    return counts[0], counts[1], counts[2], counts[3]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25], ids=["perfect", "one in four the wrong way round"])
+async def test_what_a_good_model_says_is_accepted(share: float) -> None:
+    model = GoldModel()
+    texts = [text for name in SETS for text in gold_texts(name)]
+    right, said, wrong, exchanged = await accepted(model, texts, share)
+    assert right >= 0.92 * said, f"{right} of {said} right statements"
+    assert wrong <= 0.25 * exchanged, f"{wrong} of {exchanged} exchanged statements"
+    assert len({json.dumps(schema) for schema in model.schemas}) == 1
+    assert len(model.prefixes) == 1
