@@ -404,7 +404,7 @@ class StatementBuilder:
 def _with_direction(reading: Interpretation, wording: Wording) -> Interpretation:
     """Doubt a relation of which the words say the inverse, or the same with its ends exchanged."""
     term, triple = reading.relation, reading.said.triple
-    if reading.doubt is not None or term is None:
+    if reading.doubt is not None or term is None or term.kind is not PropertyKind.OBJECT or term.symmetric:
         return reading
     seen = wording.look(reading)
     if seen.relation == term and seen.said.triple.subject == triple.subject:

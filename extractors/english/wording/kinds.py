@@ -7,8 +7,9 @@ says what the villa is, though the text calls something else a park.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from pyoxigraph import NamedNode
@@ -51,6 +52,8 @@ _SHORTEST_PART: Final = 5
 def kind_of_name(name: str, schema: Schema) -> OntologyClass | None:
     """The class whose label ends a name, or ends it before "of", "for" or "in"; None for a label alone."""
     found = name.replace("-", " ").split()
+    if not found:
+        return None
     while len(found) > 2 and found[-1].isdigit():
         found = found[:-1]
     if found[0].isdigit() and len(found) > _SHORTEST_FULL_NAME and len(found[0]) < _YEAR_DIGITS:
@@ -64,13 +67,22 @@ def kind_of_name(name: str, schema: Schema) -> OntologyClass | None:
         whole = False
     for size in range(min(_LONGEST_KIND, len(found) - (0 if whole else 1)), 0, -1):
         tail = " ".join(found[-size:]).casefold()
-        for kind in schema.classes.values():
-            shape = _GEOMETRY in schema.superclasses(kind.iri)  # "Elm Point" is none
-            if tail in (text.casefold() for text in (kind.label, *kind.alternative_labels)) and not shape:
-                return kind
+        if (kind := _classes_by_label(schema).get(tail)) is not None:
+            return kind
     if found[0].casefold() in _OPENING and len(found) > 1 and schema.find_class(found[-1]) is None:
         return schema.find_class(found[0])
     return _foreign_kind(name, schema)
+
+
+@lru_cache(maxsize=4)
+def _classes_by_label(schema: Schema) -> Mapping[str, OntologyClass]:
+    """The classes by their labels in lower case, but for shapes: "Elm Point" is no point."""
+    found: dict[str, OntologyClass] = {}
+    for kind in schema.classes.values():
+        if _GEOMETRY not in schema.superclasses(kind.iri):
+            for text in (kind.label, *kind.alternative_labels):
+                found.setdefault(text.casefold(), kind)
+    return found
 
 
 def _foreign_kind(name: str, schema: Schema) -> OntologyClass | None:

@@ -117,6 +117,7 @@ class Phrases:
         self._labels: dict[tuple[Group, str], list[_Label]] = {}
         self._converses: dict[NamedNode, frozenset[str]] = {}
         self._own: dict[NamedNode, list[_Label]] = {}
+        self._known: set[tuple[str, ...]] = set()
         labels = (t for one in schema.classes.values() for t in (one.label, *one.alternative_labels))
         self._heads = frozenset(word for text in labels for word in words(text)[-1:])
         self._nouns = frozenset(stem(word) for word in self._heads)
@@ -137,6 +138,7 @@ class Phrases:
         if label is not None:
             self._labels.setdefault((group, label.stems[0]), []).append(label)
             self._own.setdefault(iri, []).append(label)
+            self._known.add(label.words)
             if len(label.words) == 2 and label.words[1] == "by":
                 known = self._converses.get(iri, frozenset())
                 self._converses[iri] = known | {label.stems[0]}
@@ -151,7 +153,7 @@ class Phrases:
 
     def knows(self, text: str) -> bool:
         """Whether words are a label of any relation."""
-        return any(label.words == tuple(words(text)) for labels in self._own.values() for label in labels)
+        return tuple(words(text)) in self._known
 
     def is_number(self, term: OntologyProperty) -> bool:
         """Whether a relation with labels leads to a number."""
