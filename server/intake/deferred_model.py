@@ -9,14 +9,6 @@ from extractors.models.forms import BlankForm, FilledForm, fill_with
 from extractors.models.limits import limit_of
 
 
-class Shown(Protocol):
-    """What is known of a model server."""
-
-    def json(self) -> dict[str, Any]:
-        """As people see it."""
-        ...
-
-
 @runtime_checkable
 class Reachable(Protocol):
     """A model behind an address: it can be connected to before its first use, and has a state."""
@@ -25,8 +17,8 @@ class Reachable(Protocol):
         """Connect to the server, and let it compile these schemas."""
         ...
 
-    def state(self) -> Shown:
-        """What is known now."""
+    def state(self) -> dict[str, Any]:
+        """What is known of the server now."""
         ...
 
 
@@ -61,7 +53,7 @@ class DeferredModel:
 
     def state(self) -> dict[str, Any] | None:
         """The state of the model's server; None if there is none, or before the model was opened."""
-        return self._model.state().json() if isinstance(self._model, Reachable) else None
+        return self._model.state() if isinstance(self._model, Reachable) else None
 
     async def complete(
         self,

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import httpx
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator
 from pydantic.json_schema import models_json_schema
 
 from server.http.description.graph_answers import Explanation, UpdateAnswer

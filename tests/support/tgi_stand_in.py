@@ -8,12 +8,14 @@ says, and what goes wrong, is scripted by the test.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import math
 import re
 import socket
 import threading
 import time
+import zlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,8 +26,15 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from outlines_core.fsm.json_schema import build_regex_from_schema
 
-from extractors.models.http.canary import CANARY_SCHEMA
-from tests.support.tgi_rules import MAX_TOTAL_TOKENS, Refusal, relative_refusal, tgi_refusal
+from extractors.models.http.probe import CANARY_SCHEMA
+from tests.support.tgi_rules import (
+    MAX_TOTAL_TOKENS,
+    Refusal,
+    chat_refusal,
+    generate_refusal,
+    relative_refusal,
+    tgi_schema,
+)
 
 MODEL = "stand-in/base-7b"
 PROSE = "June is the month that comes after May."
@@ -39,6 +48,9 @@ TROUBLES: dict[str, tuple[int, Any]] = {
 STREAM_ERRORS: dict[str, dict[str, Any]] = {
     "error in stream": {"error": "Request failed during generation: oom", "error_type": "generation"},
     "overload in stream": {"error": "Model is overloaded", "error_type": "overloaded"},
+    "broken in stream": {
+        "error": {"message": "Request failed during generation: oom", "http_status_code": 422}
+    },
     "chat error in stream": {"error": {"message": "Input validation error: no", "http_status_code": 422}},
     "vllm error in stream": {"error": {"message": "engine died", "type": "InternalServerError", "code": 500}},
 }
@@ -48,8 +60,9 @@ STREAM_ERRORS: dict[str, dict[str, Any]] = {
 class StandIn:
     """The router's state: how it answers, what is to go wrong next, and what it was asked.
 
-    `adapters` are loaded and listed, `unlisted` loaded alone. `follows_schemas` is off for one that drops
-    schemas.
+    `kind` "gateway" is a TGI whose /info cannot be reached. `adapters` are loaded and listed (TGI lists
+    none), `unlisted` loaded alone. `follows_schemas` is off for one that drops schemas. `zips`: bodies come
+    in gzip. `refused` are the answers to requests that the rules refuse, `callers` the ports of the callers.
     `writes` says how a plain prompt goes on, by how its last line begins: the probability that it is not
     " none", and the words then. `completions` are the bodies of such requests.
     """
@@ -79,7 +92,21 @@ class StandIn:
     abandoned: int = 0
     writes: dict[str, tuple[float, str]] = field(default_factory=dict)
     completions: list[dict[str, Any]] = field(default_factory=list)
+    completions_at_once: int = 0
+    most_completions_at_once: int = 0
     silent_logprobs: bool = False
+    zips: bool = False
+    refused: list[Refusal] = field(default_factory=list)
+    callers: list[int] = field(default_factory=list)
+
+    @property
+    def is_tgi(self) -> bool:
+        return self.kind in ("tgi", "gateway")
+
+    @property
+    def rules(self) -> str:
+        """The version whose rules hold, as `tgi_rules` names it."""
+        return ".".join(self.version.split(".")[:2])
 
     def application(self) -> FastAPI:
         """Build the ASGI app."""
@@ -101,11 +128,12 @@ class StandIn:
         @app.get("/v1/models")
         async def models() -> Response:
             self.probes.append("/v1/models")
-            owner = MODEL if self.kind == "tgi" else self.kind
+            owner = MODEL if self.is_tgi else self.kind
             data: list[dict[str, Any]] = [{"id": MODEL, "object": "model", "owned_by": owner}]
-            parent = MODEL if self.kind == "vllm" else None
+            parent = MODEL if self.kind in ("vllm", "sglang") else None
+            listed = () if self.is_tgi else self.adapters
             data += [{"id": name, "object": "model", "owned_by": owner, "parent": parent}
-                     for name in self.adapters]  # fmt: skip
+                     for name in listed]  # fmt: skip
             return JSONResponse({"object": "list", "data": data})
 
         @app.get("/version")
@@ -127,56 +155,96 @@ class StandIn:
         async def chat(request: Request) -> Response:
             return await self._chat(request)
 
-        @app.post("/generate" if self.kind == "tgi" else "/v1/completions")
+        @app.post("/generate" if self.is_tgi else "/v1/completions")
         async def complete(request: Request) -> Response:
-            body = await request.json()
-            self.completions.append(body)
-            if self.silent_logprobs:
-                return JSONResponse({"choices": [{"text": " none", "finish_reason": "stop"}]})
-            return JSONResponse(completion(self.writes, body))
+            return await self._complete(request)
 
         return app
 
+    async def _complete(self, request: Request) -> Response:
+        raw = await request.body()
+        body: dict[str, Any] | Refusal = json.loads(raw)
+        if self.is_tgi:
+            body = generate_refusal(raw, request.headers.get("content-type", ""), self.rules)
+        if isinstance(body, Refusal):
+            self.refused.append(body)
+            return _refused(body)
+        self.completions.append(body)
+        self.completions_at_once += 1
+        self.most_completions_at_once = max(self.most_completions_at_once, self.completions_at_once)
+        await asyncio.sleep(0.01)
+        self.completions_at_once -= 1
+        trouble = self.troubles.pop(0) if self.troubles else ""
+        if trouble in TROUBLES:
+            status, message = TROUBLES[trouble]
+            return JSONResponse(message, status_code=status)
+        if self.silent_logprobs:
+            return JSONResponse({"choices": [{"text": " none", "finish_reason": "stop"}]})
+        return JSONResponse(completion(self.writes, body))
+
     async def _chat(self, request: Request) -> Response:
         self.headers.append(dict(request.headers))
+        self.callers.append(request.client.port if request.client else 0)
         if self.api_key and request.headers.get("authorization") != f"Bearer {self.api_key}":
+            if self.is_tgi:
+                return Response(status_code=401)
             message = f"Unauthorized: Incorrect key {request.headers.get('authorization')}"
             return JSONResponse({"error": message, "error_type": "unauthorized"}, status_code=401)
         raw = await request.body()
-        if self.kind == "tgi":
-            body = tgi_refusal(raw, request.headers.get("content-type", ""))
+        if self.is_tgi:
+            body = chat_refusal(raw, request.headers.get("content-type", ""), self.rules)
         else:
             body = relative_refusal(raw, self.kind, (MODEL, *self.adapters))
         if isinstance(body, Refusal):
+            self.refused.append(body)
             if raw:
                 self._note(json.loads(raw))
-            return _refused(body)
+            late = body.late and self.streams and json.loads(raw).get("stream")
+            return self._late(body.body) if late else _refused(body)
         noted = self._note(body)
         trouble = self.troubles.pop(0) if noted and self.troubles else ""
+        streamed = bool(body.get("stream") and self.streams)
         if trouble in TROUBLES:
             status, message = TROUBLES[trouble]
+            if self.is_tgi and streamed and trouble != "unavailable":
+                return self._late(message)
             headers = {"retry-after": self.retry_after} if self.retry_after else {}
             return JSONResponse(message, status_code=status, headers=headers)
         if trouble == "web page":
             return Response("<html><body>It works!</body></html>", media_type="text/html")
+        if trouble == "key in error":
+            words = f"no access with {request.headers.get('authorization')}"
+            return JSONResponse({"error": {"message": words}}, status_code=403)
         if trouble == "error inside 200":
             return JSONResponse({"error": {"message": "Something went wrong"}})
+        if trouble == "broken gzip":
+            return Response(b"no gzip at all", headers={"content-encoding": "gzip"})
         text, reason = self._text(body, trouble), "length" if trouble == "truncated" else "stop"
         most = body.get("max_tokens") or body.get("max_completion_tokens") or 100
         if len(_pieces(text)) > most:
             text, reason = "".join(_pieces(text)[:most]), "length"
         if trouble == "no finish":
             reason = ""
-        if body.get("stream") and self.streams:
+        zipped = {"content-encoding": "gzip"} if self.zips else {}
+        if streamed:
             stream = self._stream(request, body, text, reason, trouble)
-            return StreamingResponse(stream, media_type="text/event-stream")
-        return JSONResponse(self._completion(body, text, reason))
+            content = _zipped(stream) if self.zips else stream
+            return StreamingResponse(content, media_type="text/event-stream", headers=zipped)
+        whole = json.dumps(self._completion(body, text, reason)).encode()
+        return Response(gzip.compress(whole) if self.zips else whole, headers=zipped,
+                        media_type="application/json")  # fmt: skip
+
+    def _late(self, message: dict[str, Any] | str) -> Response:
+        """An error after the stream was begun: 2.4 leaves it out, and later ones say 422 whatever it is."""
+        assert isinstance(message, dict)
+        event = _event({"error": {"message": message["error"], "http_status_code": 422}})
+        return Response(
+            ("" if self.rules == "2.4" else event) + "data: [DONE]\n\n", media_type="text/event-stream"
+        )
 
     def _note(self, body: dict[str, Any]) -> bool:
         """Put a request where tests look for it; True for one that is no trying out."""
-        shape = body.get("response_format") or {}
-        schemas = (shape.get("value"), (shape.get("json_schema") or {}).get("schema"))
-        if CANARY_SCHEMA in schemas:
+        if schema_of(body) == CANARY_SCHEMA:
             self.canaries.append(body)
             return False
         if "Alder Hall" in str(body.get("messages")):
@@ -190,7 +258,7 @@ class StandIn:
             in_force = body.get("model") in (*self.adapters, *self.unlisted)
             unsteady = "" if self.steady else f" {len(self.samples)}"
             return ('{"triples": [' if in_force else "Alder Hall is a museum") + unsteady
-        schema = self._schema(body)
+        schema = schema_of(body) if self.follows_schemas else None
         if trouble == "empty":
             return ""
         if trouble == "truncated":
@@ -208,10 +276,6 @@ class StandIn:
             return PROSE if asked_for_one and schema_of(body) == CANARY_SCHEMA else self.answer
         pattern = build_regex_from_schema(json.dumps(schema))
         return self.answer if re.fullmatch(pattern, self.answer) else json.dumps(sample(schema))
-
-    def _schema(self, body: dict[str, Any]) -> dict[str, Any] | None:
-        """The schema that decoding follows: TGI reads `value`, the others `json_schema`."""
-        return schema_of(body, by_value=self.kind == "tgi") if self.follows_schemas else None
 
     async def _stream(
         self, request: Request, body: dict[str, Any], text: str, reason: str, trouble: str
@@ -242,10 +306,12 @@ class StandIn:
                 yield _event(self._chunk(body, piece, None))
             if trouble == "garbled":
                 yield "data: {not json\n\n"
+            usage = _usage(len(pieces)) if (body.get("stream_options") or {}).get("include_usage") else None
+            in_last = self.is_tgi and self.rules in ("2.4", "3.0")
             if reason:
-                yield _event(self._chunk(body, "", reason))
-            if (body.get("stream_options") or {}).get("include_usage"):
-                yield _event({"choices": [], "model": MODEL, "usage": _usage(len(pieces))})
+                yield _event({**self._chunk(body, "", reason), "usage": usage if in_last else None})
+            if usage and not in_last:
+                yield _event({"choices": [], "model": MODEL, "usage": usage})
             if trouble != "no finish":
                 yield "data: [DONE]\n\n"
             whole = True
@@ -256,7 +322,7 @@ class StandIn:
     def _chunk(self, body: dict[str, Any], piece: str, reason: str | None) -> dict[str, Any]:
         # The last token is the end of the sequence: it has a text in logprobs and none in the content.
         entry = {"token": piece or "<|im_end|>", "logprob": -0.25, "top_logprobs": []}
-        delta = {"role": "assistant", "content": piece} if piece or self.kind == "tgi" else {}
+        delta = {"role": "assistant", "content": piece} if piece or self.is_tgi else {}
         choice = {
             "index": 0,
             "delta": delta,
@@ -279,12 +345,12 @@ class StandIn:
                 "usage": _usage(len(pieces)), "system_fingerprint": f"{self.version}-native"}  # fmt: skip
 
 
-def schema_of(body: dict[str, Any], *, by_value: bool = False) -> dict[str, Any] | None:
-    """The schema that a request asks for."""
+def schema_of(body: dict[str, Any]) -> dict[str, Any] | None:
+    """The schema that a request asks for: TGI reads `value`, the others `json_schema`."""
     shape = body.get("response_format")
     if not isinstance(shape, dict):
         return None
-    found = shape.get("value") if by_value else (shape.get("json_schema") or {}).get("schema")
+    found = tgi_schema(shape) if "value" in shape else (shape.get("json_schema") or {}).get("schema")
     return found if isinstance(found, dict) else None
 
 
@@ -313,6 +379,13 @@ def _usage(tokens: int) -> dict[str, int]:
 
 def _event(data: dict[str, Any]) -> str:
     return f"data: {json.dumps(data, ensure_ascii=False)}\n\n"
+
+
+async def _zipped(stream: AsyncIterator[str]) -> AsyncIterator[bytes]:
+    press = zlib.compressobj(wbits=31)
+    async for piece in stream:
+        yield press.compress(piece.encode()) + press.flush(zlib.Z_SYNC_FLUSH)
+    yield press.flush()
 
 
 def _refused(refusal: Refusal) -> Response:

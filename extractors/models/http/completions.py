@@ -6,111 +6,121 @@ them takes our grammar, so what is not copied from the text is dropped from an a
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from extractors.errors import ModelReplyError
 from extractors.models.chat import Token
-from extractors.models.forms import END_OF_ANSWER, NONE, BlankForm, FilledField
+from extractors.models.forms import END_OF_ANSWER, NONE, BlankField, BlankForm, FilledField
 from extractors.models.http.endpoint import AttemptFailed, Endpoint
-from extractors.models.http.server_probe import ProbedServer
+from extractors.models.http.probe import ProbedServer
 from extractors.models.http.servers import ServerKind
-
-__all__ = ["Filling", "fill_over_http"]
 
 _ALTERNATIVES: Final = 5
 """The most that TGI gives by default (--max-top-n-tokens)."""
 
 
-@dataclass
-class Filling:
-    """What came of a form, and how many tokens it took; servers may count the shared text every time."""
-
-    fields: tuple[FilledField, ...] = ()
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
 @dataclass(frozen=True)
-class _Piece:
+class Completion:
+    """How a prompt goes on: `first` are the log-probabilities of its first token, by the token."""
+
     tokens: tuple[Token, ...]
     first: Mapping[str, float]
-    whole: bool
+    is_cut_off: bool
+    prompt_tokens: int
+    completion_tokens: int
 
 
-async def fill_over_http(endpoint: Endpoint, probed: ProbedServer, form: BlankForm) -> Filling:
-    """Answer every field on its own. Raises `AttemptFailed`."""
-    filling = Filling()
-    fields = []
-    for blank in form.fields:
-        prompt = form.opening + blank.heading
-        start = await _complete(endpoint, probed, prompt, 1, filling)
-        none = math.exp(start.first[NONE]) if NONE in start.first else 0.0
-        presence = min(1.0, max(0.0, 1.0 - none))
-        others = {word: log for word, log in start.first.items() if word != NONE and word.strip()}
-        tokens: tuple[Token, ...] = ()
-        if presence >= form.least_presence and others:
-            word = max(others, key=others.__getitem__)
-            rest = await _complete(endpoint, probed, prompt + word, form.maximum_tokens, filling)
-            said = (Token(word, others[word]), *rest.tokens)
-            tokens = _copied(said, form.opening, whole=rest.whole, free_value=blank.free_value)
-        fields.append(FilledField(blank.heading, presence, tokens))
-    filling.fields = tuple(fields)
-    return filling
+Complete = Callable[[str, int], Awaitable[Completion]]
+"""Completes a prompt in so many tokens at most."""
 
 
-async def _complete(
-    endpoint: Endpoint, probed: ProbedServer, prompt: str, tokens: int, filling: Filling
-) -> _Piece:
+async def fill_fields(complete: Complete, form: BlankForm) -> tuple[tuple[FilledField, ...], int, int]:
+    """Answer every field on its own, side by side; give the tokens of prompts and answers too.
+
+    Servers may count the text that the prompts share every time. Raises what `complete` raises.
+    """
+    asked: list[Completion] = []
+
+    async def ask(prompt: str, tokens: int) -> Completion:
+        asked.append(await complete(prompt, tokens))
+        return asked[-1]
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_fill_field(ask, form, blank)) for blank in form.fields]
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return (
+        tuple(task.result() for task in tasks),
+        sum(completion.prompt_tokens for completion in asked),
+        sum(completion.completion_tokens for completion in asked),
+    )
+
+
+async def _fill_field(ask: Complete, form: BlankForm, blank: BlankField) -> FilledField:
+    prompt = form.opening + blank.heading
+    start = await ask(prompt, 1)
+    none = math.exp(start.first[NONE]) if NONE in start.first else 0.0
+    presence = min(1.0, max(0.0, 1.0 - none))
+    others = {word: log for word, log in start.first.items() if word != NONE and word.strip()}
+    if presence < form.least_presence or not others:
+        return FilledField(blank.heading, presence, ())
+    word = max(others, key=others.__getitem__)
+    rest = await ask(prompt + word, form.maximum_tokens)
+    said = (Token(word, others[word]), *rest.tokens)
+    kept = _copied(said, form.opening, whole=not rest.is_cut_off, free_value=blank.free_value)
+    return FilledField(blank.heading, presence, kept)
+
+
+async def complete_prompt(endpoint: Endpoint, probed: ProbedServer, prompt: str, tokens: int) -> Completion:
+    """Ask for at most so many tokens after the prompt. Raises `AttemptFailed`."""
     if probed.server.kind is ServerKind.TGI:
-        parameters: dict[str, Any] = {
+        parameters = {
             "max_new_tokens": tokens,
             "do_sample": False,
             "details": True,
             "return_full_text": False,
             "top_n_tokens": _ALTERNATIVES,
+            "adapter_id": probed.model,
         }
-        if probed.model:
-            parameters["adapter_id"] = probed.model
-        body = await endpoint.post("/generate", {"inputs": prompt, "parameters": parameters})
-        piece, spent = _of_tgi(body)
-        filling.prompt_tokens += len(prompt.split())  # TGI does not say; words are the nearest there is
-    else:
-        request = {
-            "prompt": prompt,
-            "max_tokens": tokens,
-            "temperature": 0,
-            "logprobs": _ALTERNATIVES,
-            **({"model": probed.model} if probed.model else {}),
-        }
-        body = await endpoint.post("/v1/completions", request)
-        piece, spent = _of_openai(body)
-        filling.prompt_tokens += int((body.get("usage") or {}).get("prompt_tokens") or 0)
-    filling.completion_tokens += spent
-    return piece
+        return _of_tgi(await endpoint.post("/generate", {"inputs": prompt, "parameters": parameters}), prompt)
+    request = {
+        "prompt": prompt,
+        "max_tokens": tokens,
+        "temperature": 0,
+        "logprobs": _ALTERNATIVES,
+        **({"model": probed.model} if probed.model else {}),
+    }
+    return _of_openai(await endpoint.post("/v1/completions", request))
 
 
-def _of_tgi(body: Mapping[str, Any]) -> tuple[_Piece, int]:
+def _of_tgi(body: Mapping[str, Any], prompt: str) -> Completion:
     details = body.get("details")
     if not isinstance(details, Mapping) or not details.get("tokens"):
         raise _useless(body)
-    tokens = [
-        Token(one["text"], float(one["logprob"])) for one in details["tokens"] if not one.get("special")
-    ]
-    tops = details.get("top_tokens") or [[]]
-    first = {one["text"]: float(one["logprob"]) for one in [*details["tokens"][:1], *tops[0]]}
+    entries = details["tokens"]
+    tokens = tuple(
+        Token(entry["text"], float(entry["logprob"])) for entry in entries if not entry.get("special")
+    )
+    tops = (details.get("top_tokens") or [[]])[0]
+    first = {entry["text"]: float(entry["logprob"]) for entry in [entries[0], *tops]}
     spent = int(details.get("generated_tokens") or len(tokens))
-    return _Piece(tuple(tokens), first, details.get("finish_reason") != "length"), spent
+    # It does not report the tokens of the prompt; words are the nearest there is.
+    return Completion(tokens, first, details.get("finish_reason") == "length", len(prompt.split()), spent)
 
 
-def _of_openai(body: Mapping[str, Any]) -> tuple[_Piece, int]:
-    choices = body.get("choices") or [{}]
-    logs = choices[0].get("logprobs") or {}
+def _of_openai(body: Mapping[str, Any]) -> Completion:
+    choice = (body.get("choices") or [{}])[0]
+    logs = choice.get("logprobs") or {}
     if logs.get("content"):  # llama.cpp's server
-        entries = [(one["token"], float(one["logprob"])) for one in logs["content"]]
-        tops = {one["token"]: float(one["logprob"]) for one in logs["content"][0].get("top_logprobs") or ()}
+        entries = [(entry["token"], float(entry["logprob"])) for entry in logs["content"]]
+        tops = {
+            entry["token"]: float(entry["logprob"]) for entry in logs["content"][0].get("top_logprobs") or ()
+        }
     elif logs.get("tokens"):
         entries = [
             (word, float(log or 0.0))
@@ -119,9 +129,13 @@ def _of_openai(body: Mapping[str, Any]) -> tuple[_Piece, int]:
         tops = {word: float(log) for word, log in ((logs.get("top_logprobs") or [{}])[0] or {}).items()}
     else:
         raise _useless(body)
-    tokens = tuple(Token(word, log) for word, log in entries if word and word != END_OF_ANSWER)
-    first = dict(entries[:1]) | tops
-    return _Piece(tokens, first, choices[0].get("finish_reason") != "length"), len(entries)
+    return Completion(
+        tuple(Token(word, log) for word, log in entries if word and word != END_OF_ANSWER),
+        dict(entries[:1]) | tops,
+        choice.get("finish_reason") == "length",
+        int((body.get("usage") or {}).get("prompt_tokens") or 0),
+        len(entries),
+    )
 
 
 def _useless(body: Mapping[str, Any]) -> AttemptFailed:

@@ -1,29 +1,30 @@
-"""One model server's chat completions: sends a request, reads the stream, and maps failures to errors.
+"""One model server's connection: sends requests, reads streams, and maps failures to errors.
 
-Plain HTTP and not a vendor's package: those retry on their own, take keys and addresses from the environment,
-and send local servers through the environment's proxy.
+Plain HTTP and not a vendor's package: `openai` would read an answer that is not a stream as an empty one,
+knows neither TGI's `/generate` nor its errors inside of a stream, and takes keys, addresses and proxies from
+the environment unless each is switched off.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import httpx
 
 from extractors.errors import ModelError, ModelReplyError, ModelRequestRefused, ModelTimeout, ModelUnavailable
-from extractors.models.http.reply_watch import ReplyWatch
+from extractors.models.http.replies import Transcript, events, inner_error
 from extractors.models.http.retries import pause_of
-from extractors.models.http.transcript import DONE, Transcript, decoded, events, inner_error
 
-__all__ = ["AttemptFailed", "Endpoint", "Timeouts"]
-
+_DONE: Final = "[DONE]"
 _GENERATION_FAILED: Final = 424
 _TOO_LARGE: Final = 413
 _TOO_LONG: Final = re.compile(r"max_new_tokens|maximum context|context (?:size|length)|too many tokens", re.I)
@@ -66,119 +67,129 @@ class AttemptFailed(Exception):
         self.asked_seconds = asked_seconds
 
 
-class Endpoint:
-    """The connection to the server at `root`, which may hold a user name and password."""
+class _Silence:
+    """How long the server may stay silent: until its first token, then between tokens."""
 
-    def __init__(self, root: str, *, api_key: str | None, timeouts: Timeouts) -> None:
-        self.root = root
-        self.shown = without_secrets(root)
+    def __init__(self, deadline: asyncio.Timeout, seconds: float, between_tokens: float) -> None:
+        self._deadline = deadline
+        self._between_tokens = between_tokens
+        self.seconds = seconds
+        self.begun = False
+
+    def token_came(self) -> None:
+        self.begun, self.seconds = True, self._between_tokens
+        self._deadline.reschedule(asyncio.get_running_loop().time() + self.seconds)
+
+
+class Endpoint:
+    """The connection to the server at a URL: its root, with or without /v1, or the whole endpoint.
+
+    The URL may hold a user name and password, which are sent and not shown. Raises `ModelUnavailable` for one
+    with a query.
+    """
+
+    def __init__(self, url: str, *, api_key: str | None, timeouts: Timeouts) -> None:
+        found = urlsplit(url.strip())
+        path = found.path.rstrip("/").removesuffix("/chat/completions").removesuffix("/v1").rstrip("/")
+        self.root = f"{found.scheme}://{found.netloc.rpartition('@')[2]}{path}"
+        if found.query:
+            raise ModelUnavailable(
+                f"the URL of the model server {self.root} has a query, which is not sent: a key belongs into "
+                "URBANKG_MODEL_API_KEY"
+            )
         self.timeouts = timeouts
-        self._key = api_key
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        user, password = unquote(found.username or ""), unquote(found.password or "")
+        basic = base64.b64encode(f"{user}:{password}".encode()).decode() if password else None
+        self._secrets = [secret for secret in (api_key, found.password, password, basic) if secret]
         self._http = httpx.AsyncClient(
-            headers=headers,
+            headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
+            # Not in the URL of requests, which httpx logs.
+            auth=(user, password) if user else None,
             timeout=httpx.Timeout(timeouts.whole, connect=timeouts.connect, pool=None),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
-            trust_env=not is_local(root),
+            trust_env=not is_local(self.root),
         )
 
-    async def get(self, path: str) -> Mapping[str, Any]:
-        """Get a JSON object; anything else (404, a web page, a list) gives an empty one.
+    async def get(self, path: str) -> Any:
+        """Get JSON; anything else (404, a web page) gives None.
 
         Raises `AttemptFailed` when the server cannot be reached, is starting or is silent.
         """
-        return decoded(await self._text(path)) or {}
-
-    async def get_list(self, path: str) -> list[Mapping[str, Any]]:
-        """Get a JSON list of objects; anything else gives an empty list."""
         try:
-            found = json.loads(await self._text(path))
+            async with self._exchange("GET", path) as (response, _):
+                return json.loads(await response.aread())
         except ValueError:
-            return []
-        return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
-
-    async def _text(self, path: str) -> str:
-        limits = httpx.Timeout(self.timeouts.connect, read=self.timeouts.first_token)
-        try:
-            response = await self._http.get(self.root + path, timeout=limits)
-        except httpx.ReadTimeout:
-            raise self._silent(self.timeouts.first_token) from None
-        except (httpx.TransportError, httpx.InvalidURL) as error:
-            raise self._down(error) from error
-        if response.status_code in (429, 503):
-            raise self._refusal(response)
-        return response.text if response.is_success else ""
-
-    async def chat(self, request: Mapping[str, Any], watch: ReplyWatch) -> Mapping[str, Any]:
-        """Post a chat completion and return the body of the answer, streamed or not.
-
-        Raises `AttemptFailed`; its error is a `ModelReplyError` with what was said when the stream broke off,
-        or as soon as the watch rejects the reply; the request is closed then.
-        """
-        limit = self.timeouts.first_token
-        begun = False
-        try:
-            async with asyncio.timeout(limit) as deadline:
-                async with self._http.stream(
-                    "POST", f"{self.root}/v1/chat/completions", json=request
-                ) as response:
-                    if not response.is_success:
-                        await response.aread()
-                        raise self._refusal(response)
-                    if not response.headers.get("content-type", "").startswith("text/event-stream"):
-                        return self._body((await response.aread()).decode("utf-8", "replace"))
-                    transcript = Transcript()
-                    loop = asyncio.get_running_loop()
-                    async for data in events(response.aiter_bytes()):
-                        if data == DONE:
-                            break
-                        piece = transcript.take(self._chunk(data, transcript))
-                        begun, limit = True, self.timeouts.between_tokens
-                        deadline.reschedule(loop.time() + limit)
-                        trouble = watch.feed(piece)
-                        if trouble is not None:
-                            raise AttemptFailed(self._hopeless(trouble, transcript), 200)
-                        if watch.complete and watch.white_run and transcript.finish_reason is None:
-                            # The document is whole; what follows is white space up to max_tokens.
-                            transcript.finish_reason = "stop"
-                            break
-                    return transcript.body()
-        except httpx.ConnectTimeout as error:
-            raise self._down(error) from error
-        except (TimeoutError, httpx.TimeoutException):
-            raise self._silent(limit, begun=begun) from None
-        except (httpx.TransportError, httpx.InvalidURL, httpx.StreamError) as error:
-            raise self._down(error) from error
+            return None
+        except AttemptFailed as failed:
+            if failed.status in (429, 503, 0, None):
+                raise
+            return None
 
     async def post(self, path: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Post a request whose answer is not streamed. Raises `AttemptFailed`."""
-        limits = httpx.Timeout(self.timeouts.connect, read=self.timeouts.first_token)
+        async with self._exchange("POST", path, request) as (response, _):
+            return self._body((await response.aread()).decode("utf-8", "replace"))
+
+    async def chat(self, request: Mapping[str, Any]) -> Transcript:
+        """Post a chat completion and read the answer, streamed or not.
+
+        A reply that goes on with white space is left, and the request closed. Raises `AttemptFailed`; its
+        error is a `ModelReplyError` with what was said when the stream broke off.
+        """
+        transcript = Transcript()
+        async with self._exchange("POST", "/v1/chat/completions", request) as (response, silence):
+            if not response.headers.get("content-type", "").startswith("text/event-stream"):
+                transcript.take(self._body((await response.aread()).decode("utf-8", "replace")))
+                return transcript
+            async for data in events(response.aiter_bytes()):
+                if data == _DONE:
+                    continue  # what is read to its end leaves the connection to the next request
+                try:
+                    chunk = json.loads(data)
+                except ValueError:
+                    raise self._unusable("stream holds what is no JSON", data, transcript.text) from None
+                self._check_inner(chunk, transcript.text)
+                transcript.take(chunk)
+                silence.token_came()
+                if transcript.goes_on_with_white_space:
+                    break
+        if transcript.is_empty and request.get("stream"):
+            # TGI before 3.0 leaves errors out of its streams: without one it says what is wrong.
+            whole = {name: value for name, value in request.items() if name != "stream_options"}
+            return await self.chat({**whole, "stream": False})
+        return transcript
+
+    @asynccontextmanager
+    async def _exchange(
+        self, method: str, path: str, request: Mapping[str, Any] | None = None
+    ) -> AsyncIterator[tuple[httpx.Response, _Silence]]:
+        """Send a request and give the response once its head is there; failures become `AttemptFailed`.
+
+        A chat completion that is not streamed comes after its last token: it has the time of the whole call.
+        """
+        whole = request is not None and request.get("stream") is False
+        limit = self.timeouts.whole if whole else self.timeouts.first_token
+        silence = None
         try:
-            response = await self._http.post(self.root + path, json=request, timeout=limits)
-        except httpx.ReadTimeout:
-            raise self._silent(self.timeouts.first_token) from None
-        except (httpx.TransportError, httpx.InvalidURL) as error:
-            raise self._down(error) from error
-        if not response.is_success:
-            raise self._refusal(response)
-        return self._body(response.text)
+            async with (
+                asyncio.timeout(limit) as deadline,
+                self._http.stream(method, self.root + path, json=request) as response,
+            ):
+                if not response.is_success:
+                    await response.aread()
+                    raise self._refusal(response)
+                silence = _Silence(deadline, limit, self.timeouts.between_tokens)
+                yield response, silence
+        except httpx.ConnectTimeout as error:
+            raise self._down(error) from None
+        except (TimeoutError, httpx.TimeoutException):
+            raise self._silent(silence.seconds if silence else limit, silence) from None
+        except (httpx.RequestError, httpx.InvalidURL, httpx.StreamError) as error:
+            raise self._down(error) from None
 
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()
-
-    def _chunk(self, data: str, transcript: Transcript) -> Mapping[str, Any]:
-        chunk = decoded(data)
-        if chunk is None:
-            raise AttemptFailed(
-                ModelReplyError(
-                    f"the model server's stream holds what is no JSON: {self.redacted(data[:200])}",
-                    transcript.text,
-                ),
-                200,
-            )
-        self._check_inner(chunk, transcript.text)
-        return chunk
 
     def _body(self, text: str) -> Mapping[str, Any]:
         try:
@@ -186,37 +197,30 @@ class Endpoint:
         except ValueError:
             body = None
         if not isinstance(body, dict):
-            raise AttemptFailed(
-                ModelReplyError(
-                    "the model server's answer is not JSON: is this a model server?", text[:_MOST_QUOTED]
-                ),
-                200,
-            )
+            raise self._unusable("answer is not JSON", text, text)
         self._check_inner(body, text)
         return body
 
-    def _check_inner(self, body: Mapping[str, Any], said: str) -> None:
+    def _check_inner(self, body: Any, said: str) -> None:
         found = inner_error(body)
-        if found is None:
-            return
-        status, words = found
-        if status is None or status == 200:
-            message = f"the model server reports an error inside its answer: {self.redacted(words)}"
-            raise AttemptFailed(ModelReplyError(message, said), 200)
-        raise AttemptFailed(self._failure(status, words), status)
+        if found is not None:
+            status, words = found
+            if status is None or status == 200:
+                raise self._unusable("answer reports an error", words, said)
+            raise AttemptFailed(self._failure(status, words), status)
+        if not isinstance(body, dict):
+            raise self._unusable("stream holds what is no JSON object", str(body), said)
 
-    def _hopeless(self, trouble: str, transcript: Transcript) -> ModelReplyError:
-        usage = transcript.usage or {}
-        return ModelReplyError(
-            f"the model's reply was given up after {transcript.chunks} tokens, because {trouble}",
-            transcript.text,
-            prompt_tokens=int(usage.get("prompt_tokens") or 0),
-            completion_tokens=int(usage.get("completion_tokens") or transcript.chunks),
-        )
+    def _unusable(self, what: str, words: str, said: str) -> AttemptFailed:
+        shown = self.redacted(words[:_MOST_QUOTED])
+        return AttemptFailed(ModelReplyError(f"the model server's {what}: {shown}", said[:_MOST_QUOTED]), 200)
 
     def _refusal(self, response: httpx.Response) -> AttemptFailed:
         status, words = response.status_code, response.text.strip()
-        found = inner_error(decoded(words) or {})
+        try:
+            found = inner_error(json.loads(words))
+        except ValueError:
+            found = None
         return AttemptFailed(
             self._failure(status, found[1] if found else words),
             status,
@@ -227,16 +231,14 @@ class Endpoint:
         said = self.redacted(words)[:_MOST_QUOTED]
         if status == 429:
             return ModelUnavailable(
-                f"the model server at {self.shown} is overloaded (429): try later. {said}", overloaded=True
+                f"the model server at {self.root} is overloaded (429): try later. {said}", overloaded=True
             )
         if status == _GENERATION_FAILED:
             return ModelReplyError(
                 f"the model server failed while generating (424), twice: see its log. {said}", ""
             )
         if status >= 500:
-            return ModelUnavailable(
-                f"the model server at {self.shown} failed ({status}): see its log. {said}"
-            )
+            return ModelUnavailable(f"the model server at {self.root} failed ({status}): see its log. {said}")
         hint = {
             401: "set the API key (URBANKG_MODEL_API_KEY)",
             403: "check the API key's rights",
@@ -253,36 +255,29 @@ class Endpoint:
         reason = self.redacted(str(error)) or type(error).__name__
         return AttemptFailed(
             ModelUnavailable(
-                f"the model server at {self.shown} cannot be reached ({reason}): start it, or correct the "
+                f"the model server at {self.root} cannot be reached ({reason}): start it, or correct the "
                 "URL, or unset URBANKG_MODEL_URL to use the embedded model"
             ),
             None,
         )
 
-    def _silent(self, seconds: float, *, begun: bool = False) -> AttemptFailed:
-        what = "stopped in the middle of its reply for" if begun else "did not answer within"
+    def _silent(self, seconds: float, silence: _Silence | None) -> AttemptFailed:
+        what, setting = "did not answer within", "model_first_token_timeout_s"
+        if silence is not None and silence.begun:
+            what, setting = "stopped in the middle of its reply for", "model_token_timeout_s"
         return AttemptFailed(
             ModelTimeout(
-                f"the model server at {self.shown} {what} {seconds:g} s: allow more time "
-                f"({'model_token_timeout_s' if begun else 'model_first_token_timeout_s'}), or see whether it "
-                "is overloaded"
+                f"the model server at {self.root} {what} {seconds:g} s: allow more time ({setting}), or see "
+                "whether it is overloaded"
             ),
             0,
         )
 
     def redacted(self, words: str) -> str:
         """Return the words without the key and the password, which some servers quote."""
-        found = urlsplit(self.root)
-        for secret in (self._key, found.password):
-            if secret:
-                words = words.replace(secret, "***")
+        for secret in self._secrets:
+            words = words.replace(secret, "***")
         return words
-
-
-def without_secrets(url: str) -> str:
-    """The URL without user name, password and parameters."""
-    found = urlsplit(url)
-    return f"{found.scheme}://{found.netloc.rpartition('@')[2]}{found.path}"
 
 
 def is_local(url: str) -> bool:

@@ -6,26 +6,28 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from extractors.errors import ModelError, ModelReplyError, ModelTimeout, ModelUnavailable
 from extractors.models.accounting import party
 from extractors.models.chat import Message, PromptProfile, Reply
 from extractors.models.forms import BlankForm, FilledForm
-from extractors.models.http.canary import SCHEMA_MESSAGES, SchemaState
 from extractors.models.http.circuit import Circuit
-from extractors.models.http.completions import Filling, fill_over_http
+from extractors.models.http.completions import Completion, complete_prompt, fill_fields
+from extractors.models.http.documents import check_document, find_document
 from extractors.models.http.endpoint import AttemptFailed, Endpoint, Timeouts
-from extractors.models.http.replies import find_document, read_reply
-from extractors.models.http.reply_watch import ReplyWatch, conforms
+from extractors.models.http.probe import (
+    SCHEMA_MESSAGES,
+    ProbedServer,
+    SchemaState,
+    chat_request,
+    probe_server,
+)
 from extractors.models.http.retries import RetryPolicy
-from extractors.models.http.server_probe import ProbedServer, chat_request, probe_server
-from extractors.models.http.servers import ModelServer, SchemaMode, recognize, response_format, server_root
+from extractors.models.http.servers import ModelServer, SchemaMode, recognize, response_format
 from extractors.models.http.slots import Slots
 from extractors.models.schemas import check_schema, spelled_out
-
-__all__ = ["HttpModel", "ModelState"]
 
 _PROBE_VALID_S: Final = 300.0
 _RESTARTED: Final = (None, 404, 503)
@@ -35,47 +37,12 @@ UNNAMED: Final = "unnamed model"
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True)
-class ModelState:
-    """What is known of a model server now, without a request."""
-
-    url: str
-    model: str
-    probed: ProbedServer | None
-    circuit: str
-    places: int
-    in_flight: int
-    waiting: int
-    problem: str | None
-
-    def json(self) -> dict[str, Any]:
-        """As `/healthz` and `urbankg models` show it."""
-        server = self.probed.server if self.probed else None
-        return {
-            "url": self.url,
-            "model": self.model,
-            "kind": server.kind.value if server else None,
-            "version": server.version if server else None,
-            "schema": self.probed.schema.value if self.probed else SchemaState.UNKNOWN.value,
-            "adapter": self.probed.adapter.value if self.probed else None,
-            "adapters": list(server.adapters) if server else [],
-            "max_input_tokens": server.max_input_tokens if server else None,
-            "max_total_tokens": server.max_total_tokens if server else None,
-            "server_concurrency": server.concurrency if server else None,
-            "concurrency": self.places,
-            "in_flight": self.in_flight,
-            "waiting": self.waiting,
-            "circuit": self.circuit,
-            "problem": self.problem,
-        }
-
-
 class HttpModel:
     """Chat completions over HTTP, with the defenses that these servers need.
 
     The server is recognized with the first request or by `start`, again after it could not be reached, and
     every few minutes. `model` may name a LoRA adapter: it must be listed, or answer otherwise than the base
-    model does, because TGI answers for an unknown adapter with its base model and says nothing.
+    model does, because TGI answers for an unknown adapter with its base model and does not say so.
     """
 
     def __init__(
@@ -92,7 +59,7 @@ class HttpModel:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._timeouts = timeouts or Timeouts()
-        self._endpoint = Endpoint(server_root(url), api_key=api_key, timeouts=self._timeouts)
+        self._endpoint = Endpoint(url, api_key=api_key, timeouts=self._timeouts)
         self.prompt_profile: PromptProfile = prompt_profile
         self._wanted = model
         self.name = model or UNNAMED
@@ -126,23 +93,32 @@ class HttpModel:
         with self._circuit.call():
             return (await self._retried(self._probe))[0].server
 
-    def state(self) -> ModelState:
-        """What is known now."""
-        return ModelState(
-            url=self._endpoint.shown,
-            model=self.name,
-            probed=self._probed,
-            circuit=self._circuit.state,
-            places=self._slots.places,
-            in_flight=self._slots.taken,
-            waiting=self._slots.waiting,
-            problem=self._problem,
-        )
+    def state(self) -> dict[str, Any]:
+        """Return what is known now, without a request, as `/healthz` and `urbankg models` show it."""
+        probed = self._probed
+        server = probed.server if probed else None
+        return {
+            "url": self._endpoint.root,
+            "model": self.name,
+            "kind": server.kind.value if server else None,
+            "version": server.version if server else None,
+            "schema": probed.schema.value if probed else SchemaState.UNKNOWN.value,
+            "adapter": probed.adapter.value if probed else None,
+            "adapters": list(server.adapters) if server else [],
+            "max_input_tokens": server.max_input_tokens if server else None,
+            "max_total_tokens": server.max_total_tokens if server else None,
+            "server_concurrency": server.concurrency if server else None,
+            "concurrency": self._slots.places,
+            "in_flight": self._slots.taken,
+            "waiting": self._slots.waiting,
+            "circuit": self._circuit.state,
+            "problem": self._problem,
+        }
 
     async def at_once(self) -> int:
         """Return how many requests it takes at a time: the setting, or the server's lower limit."""
-        limit = (await self.server()).concurrency
-        return self._concurrency if limit is None else max(1, min(self._concurrency, limit))
+        await self.server()
+        return self._slots.places
 
     async def complete(
         self,
@@ -165,21 +141,27 @@ class HttpModel:
         return replace(reply, seconds=self._clock() - begin, attempts=attempts)
 
     async def fill(self, form: BlankForm) -> FilledForm:
-        """Fill in a form, where the server's model was trained as the embedded one; see `FormModel.fill`."""
+        """Fill in a form, where the server's model was trained as the embedded one; see `FormModel.fill`.
+
+        Each prompt takes a place of its own, so that the fields are asked side by side.
+        """
         begin = self._clock()
 
-        async def attempt() -> tuple[ProbedServer, Filling]:
-            probed = await self._probe()
-            return probed, await fill_over_http(self._endpoint, probed, form)
+        async def complete(prompt: str, tokens: int) -> Completion:
+            async def attempt() -> Completion:
+                return await complete_prompt(self._endpoint, await self._probe(), prompt, tokens)
 
-        (probed, filling), _ = await self._in_turn(attempt)
+            return (await self._in_turn(attempt))[0]
+
+        fields, prompt_tokens, completion_tokens = await fill_fields(complete, form)
+        probed = self._probed
         return FilledForm(
-            filling.fields,
-            filling.prompt_tokens,
-            filling.completion_tokens,
+            fields,
+            prompt_tokens,
+            completion_tokens,
             self._clock() - begin,
-            probed.base or self.name,
-            probed.adapter_name,
+            (probed and probed.base) or self.name,
+            probed.adapter_name if probed else None,
         )
 
     async def _in_turn(self, attempt: Callable[[], Awaitable[Answer]]) -> tuple[Answer, int]:
@@ -205,30 +187,28 @@ class HttpModel:
         deadline = loop.time() + self._timeouts.whole
         number = 1
         while True:
+            pause = None
             try:
                 async with asyncio.timeout_at(deadline):
                     return await attempt(), number
             except TimeoutError:
-                error: ModelError = self._too_slow()
-                pause = None
+                error: ModelError = ModelTimeout(
+                    f"the model server at {self._endpoint.root} did not finish within "
+                    f"{self._timeouts.whole:g} s: allow more time (model_timeout_s), or see whether it is "
+                    "overloaded"
+                )
             except AttemptFailed as failed:
                 error = failed.error
                 self._stale = self._stale or failed.status in _RESTARTED
                 pause = self._retry.wait(failed.status, number, failed.asked_seconds)
             except ModelError as failure:
-                error, pause = failure, None
+                error = failure
             if pause is None or loop.time() + pause >= deadline:
                 error.attempts = number
                 self._problem = str(error)
                 raise error
             await asyncio.sleep(pause)
             number += 1
-
-    def _too_slow(self) -> ModelTimeout:
-        return ModelTimeout(
-            f"the model server at {self._endpoint.shown} did not finish within {self._timeouts.whole:g} s: "
-            "allow more time (model_timeout_s), or see whether it is overloaded"
-        )
 
     async def _ask(
         self,
@@ -245,28 +225,17 @@ class HttpModel:
         request = chat_request(probed.server, probed.model, messages, max_tokens, temperature)
         if schema is not None and not spelled:
             request["response_format"] = response_format(probed.mode, schema)
-        body = await self._endpoint.chat(request, ReplyWatch(None if spelled else schema))
-        reply = read_reply(
-            body,
-            structured=schema is not None and not spelled,
-            seconds=0.0,
-            model=probed.base or self.name,
-            adapter=probed.adapter_name,
-        )
+        transcript = await self._endpoint.chat(request)
+        reply = transcript.reply(model=probed.base or self.name, adapter=probed.adapter_name)
         if schema is None:
             return reply
         if spelled:
             return find_document(reply, schema)
-        trouble = conforms(reply.text, schema)
-        if trouble is not None:
+        try:
+            check_document(reply, schema)
+        except ModelReplyError:
             self._probed, self._stale = replace(probed, schema=SchemaState.UNKNOWN), True
-            raise ModelReplyError(
-                f"the model's reply does not follow the schema, because {trouble}: "
-                "does the server follow schemas?",
-                reply.text,
-                prompt_tokens=reply.prompt_tokens,
-                completion_tokens=reply.completion_tokens,
-            )
+            raise
         return reply
 
     async def _probe(self) -> ProbedServer:

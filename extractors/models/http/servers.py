@@ -16,9 +16,6 @@ from urllib.parse import urlsplit
 from extractors.models.http.endpoint import Endpoint
 from extractors.models.schemas import strict_form
 
-__all__ = ["ModelServer", "SchemaMode", "ServerKind", "recognize", "response_format", "server_root"]
-
-
 OPENAI_HOSTS = frozenset(("api.openai.com",))
 
 
@@ -36,12 +33,12 @@ class ServerKind(StrEnum):
 class SchemaMode(StrEnum):
     """How a request carries the schema of the reply.
 
-    BOTH is the one format that all known servers follow: TGI reads `value`, the others `json_schema`.
-    OpenAI's own and some others refuse unknown keys and get `json_schema` alone (NAMED). SPELLED: the server
-    ignores or refuses schemas, so the prompt spells the format out and the reply is checked here.
+    VALUE: the enum `GrammarType` of TGI. NAMED: OpenAI's `json_schema`, which vLLM, SGLang and llama.cpp take
+    too; each kind refuses or drops the other's form. SPELLED: the server ignores or refuses schemas, so the
+    prompt spells the format out and the reply is searched for it.
     """
 
-    BOTH = "both"
+    VALUE = "value"
     NAMED = "named"
     SPELLED = "spelled"
 
@@ -62,81 +59,57 @@ class ModelServer:
     adapters: tuple[str, ...] = ()
     max_input_tokens: int | None = None
     max_total_tokens: int | None = None
-    max_stop_sequences: int | None = None
-
-    @property
-    def gives_logprobs(self) -> bool:
-        """Say whether asking for log-probabilities is known to be safe."""
-        return self.kind is not ServerKind.OTHER
-
-    @property
-    def adapters_always(self) -> bool:
-        """Say whether its adapters work on every request, whatever model that names."""
-        return self.kind is ServerKind.LLAMA_CPP and bool(self.adapters)
 
 
-def server_root(url: str) -> str:
-    """Cut a configured URL down to the server's root: with or without /v1, a slash, or the whole endpoint."""
-    root = url.strip().rstrip("/")
-    for tail in ("/chat/completions", "/v1"):
-        root = root.removesuffix(tail)
-    return root.rstrip("/")
+def schema_modes(kind: ServerKind) -> tuple[SchemaMode, ...]:
+    """Give the forms that a server of this kind may take, the likeliest first."""
+    if kind is ServerKind.TGI:
+        return (SchemaMode.VALUE,)
+    # What does not say what it is may be a TGI behind a gateway.
+    return (SchemaMode.NAMED, SchemaMode.VALUE) if kind is ServerKind.OTHER else (SchemaMode.NAMED,)
 
 
 def response_format(mode: SchemaMode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
     """Give the part of a request that asks for the schema, or None where the prompt does that."""
     if mode is SchemaMode.SPELLED:
         return None
-    if mode is SchemaMode.NAMED:
-        closed, strict = strict_form(schema)
-        named = {"name": "reply", "schema": closed, "strict": strict}
-        return {"type": "json_schema", "json_schema": named}
-    named = {"name": "reply", "schema": dict(schema), "strict": True}
-    return {"type": "json_schema", "json_schema": named, "value": dict(schema)}
+    if mode is SchemaMode.VALUE:
+        return {"type": "json", "value": dict(schema)}
+    closed, strict = strict_form(schema)
+    return {"type": "json_schema", "json_schema": {"name": "reply", "schema": closed, "strict": strict}}
 
 
 async def recognize(endpoint: Endpoint) -> ModelServer:
     """Find out the kind of a server. Raises `AttemptFailed` when it cannot be reached."""
     if urlsplit(endpoint.root).hostname in OPENAI_HOSTS:
         return ModelServer(ServerKind.OPENAI, ())
-    info = await endpoint.get("/info")
-    entries = _entries(await endpoint.get("/v1/models"))
+    info = _object(await endpoint.get("/info"))
+    entries = _objects(_object(await endpoint.get("/v1/models")).get("data"))
     names = tuple(str(entry["id"]) for entry in entries if "id" in entry)
     if "router" in info and "max_total_tokens" in info:
-        model = info.get("model_id")
-        base = str(model) if model else None
+        base = _words(info, "model_id")
         return ModelServer(
             ServerKind.TGI,
-            tuple(dict.fromkeys((*((base,) if base else ()), *names))),
+            names or ((base,) if base else ()),
             concurrency=_count(info, "max_concurrent_requests"),
             version=_words(info, "version"),
             base=base,
-            adapters=tuple(name for name in names if name != base),
             max_input_tokens=_count(info, "max_input_tokens"),
             max_total_tokens=_count(info, "max_total_tokens"),
-            max_stop_sequences=_count(info, "max_stop_sequences"),
         )
     owners = {str(entry.get("owned_by", "")).lower() for entry in entries}
-    if ServerKind.VLLM.value in owners:
-        return await _vllm(endpoint, names, entries)
-    if ServerKind.SGLANG.value in owners:
-        length = next((_count(entry, "max_model_len") for entry in entries), None)
-        return ModelServer(ServerKind.SGLANG, names, base=_first(names), max_total_tokens=length)
     if ServerKind.LLAMA_CPP.value in owners:
         return await _llama_cpp(endpoint, names)
-    return ModelServer(ServerKind.OTHER, names)
-
-
-async def _vllm(
-    endpoint: Endpoint, names: tuple[str, ...], entries: tuple[Mapping[str, Any], ...]
-) -> ModelServer:
-    """A LoRA adapter is a model with a parent here."""
+    kind = next((kind for kind in (ServerKind.VLLM, ServerKind.SGLANG) if kind.value in owners), None)
+    if kind is None:
+        return ModelServer(ServerKind.OTHER, names)
+    # Both list a LoRA adapter as a model with a parent.
     adapters = tuple(str(entry.get("id")) for entry in entries if entry.get("parent"))
     return ModelServer(
-        ServerKind.VLLM,
+        kind,
         names,
-        version=_words(await endpoint.get("/version"), "version"),
-        base=_first(tuple(name for name in names if name not in adapters)),
+        version=_words(_object(await endpoint.get("/version")), "version"),
+        base=next((name for name in names if name not in adapters), None),
         adapters=adapters,
         max_total_tokens=next((_count(entry, "max_model_len") for entry in entries), None),
     )
@@ -144,26 +117,27 @@ async def _vllm(
 
 async def _llama_cpp(endpoint: Endpoint, names: tuple[str, ...]) -> ModelServer:
     """Its slots are how many requests it works on at a time; others wait in it without a sign of life."""
-    props = await endpoint.get("/props")
-    defaults = props.get("default_generation_settings")
-    loaded = (await endpoint.get_list("/lora-adapters")) if props else ()
-    adapters = tuple(
-        PurePath(str(entry.get("path"))).stem for entry in loaded if float(entry.get("scale") or 0) > 0
-    )
+    props = _object(await endpoint.get("/props"))
+    loaded = _objects(await endpoint.get("/lora-adapters")) if props else ()
     return ModelServer(
         ServerKind.LLAMA_CPP,
         names,
         concurrency=_count(props, "total_slots"),
         version=_words(props, "build_info"),
-        base=_first(names),
-        adapters=adapters,
-        max_total_tokens=_count(defaults, "n_ctx") if isinstance(defaults, Mapping) else None,
+        base=names[0] if names else None,
+        adapters=tuple(
+            PurePath(str(entry.get("path"))).stem for entry in loaded if float(entry.get("scale") or 0) > 0
+        ),
+        max_total_tokens=_count(_object(props.get("default_generation_settings")), "n_ctx"),
     )
 
 
-def _entries(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    data = body.get("data")
-    return tuple(entry for entry in data if isinstance(entry, Mapping)) if isinstance(data, list) else ()
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _objects(value: Any) -> tuple[Mapping[str, Any], ...]:
+    return tuple(entry for entry in value if isinstance(entry, Mapping)) if isinstance(value, list) else ()
 
 
 def _count(body: Mapping[str, Any], key: str) -> int | None:
@@ -174,7 +148,3 @@ def _count(body: Mapping[str, Any], key: str) -> int | None:
 def _words(body: Mapping[str, Any], key: str) -> str | None:
     value = body.get(key)
     return value if isinstance(value, str) and value else None
-
-
-def _first(names: tuple[str, ...]) -> str | None:
-    return names[0] if names else None

@@ -10,7 +10,7 @@ from outlines_core.fsm.json_schema import build_regex_from_schema
 
 from extractors.errors import ModelRequestRefused
 from extractors.models.chat import Message
-from extractors.models.http.canary import CANARY_SCHEMA, follows_canary
+from extractors.models.http.probe import CANARY_SCHEMA, follows_canary
 from extractors.models.http.servers import SchemaMode, response_format
 from extractors.models.schemas import LONGEST_STRING, check_schema, spelled_out, strict_form
 from extractors.prompting.prompt import extraction_schema
@@ -122,10 +122,8 @@ def test_a_property_that_may_be_missing_is_not_called_strict() -> None:
     assert strict_form({"properties": {"a": WORDS, "b": WORDS}, "required": ["a"]})[1] is False
 
 
-def test_others_get_both_keys_and_servers_without_schemas_none() -> None:
-    both = response_format(SchemaMode.BOTH, CANARY_SCHEMA)
-    assert both is not None
-    assert both["value"] == both["json_schema"]["schema"] == CANARY_SCHEMA
+def test_tgi_gets_the_schema_bare_and_servers_without_schemas_none() -> None:
+    assert response_format(SchemaMode.VALUE, CANARY_SCHEMA) == {"type": "json", "value": CANARY_SCHEMA}
     assert response_format(SchemaMode.SPELLED, CANARY_SCHEMA) is None
 
 

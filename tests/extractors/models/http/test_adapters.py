@@ -35,7 +35,7 @@ async def test_an_adapter_that_tgi_does_not_list_is_recognized_by_its_answers(se
     reply = await model.complete(ASK, schema=SCHEMA, max_tokens=50)
     assert server.requests[0]["model"] == "urban"
     assert (reply.model, reply.adapter) == (MODEL, "urban")
-    assert model.state().json()["adapter"] == "in force"
+    assert model.state()["adapter"] == "in force"
     await model.close()
 
 
@@ -46,17 +46,19 @@ async def test_answers_that_change_by_themselves_tell_nothing_of_an_adapter(
     model = HttpModel(server.url, model="urban", retry=QUICK, timeouts=PATIENT)
     with caplog.at_level(logging.WARNING):
         await ask(model)
-    assert model.state().json()["adapter"] == "unsure"
+    assert model.state()["adapter"] == "unsure"
     assert "urban" in caplog.text
     await model.close()
 
 
-@pytest.mark.parametrize("kind", ["tgi", "vllm"])
-async def test_a_listed_adapter_is_asked_for_and_named_in_the_reply(server: StandIn, kind: str) -> None:
+@pytest.mark.parametrize(("kind", "asked"), [("vllm", "urban"), ("sglang", f"{MODEL}:urban")])
+async def test_a_listed_adapter_is_asked_for_and_named_in_the_reply(
+    server: StandIn, kind: str, asked: str
+) -> None:
     server.kind, server.adapters = kind, ("urban",)
     model = HttpModel(server.url, model="urban", retry=QUICK, timeouts=PATIENT)
     reply = await model.complete(ASK, schema=SCHEMA, max_tokens=50)
-    assert server.requests[0]["model"] == "urban"
+    assert server.requests[0]["model"] == asked
     assert (reply.model, reply.adapter) == (MODEL, "urban")
     assert server.samples == []
     await model.close()

@@ -10,6 +10,7 @@ import pytest
 from extractors.errors import ModelReplyError, ModelRequestRefused
 from extractors.models.http.http_model import HttpModel
 from tests.support.asking import PATIENT, QUICK, SCHEMA, ask
+from tests.support.tgi_rules import VERSIONS
 from tests.support.tgi_stand_in import StandIn
 
 TREE = {"type": "object", "properties": {"child": {"$ref": "#/$defs/tree"}}}
@@ -41,7 +42,7 @@ async def test_a_server_that_drops_schemas_gets_them_in_words_and_is_warned_of_o
     assert caplog.text.count("ignores JSON schemas") == 1
     assert len(server.canaries) == 1
     assert '"triples"' in server.requests[0]["messages"][-1]["content"]
-    assert model.state().json()["schema"] == "dropped"
+    assert model.state()["schema"] == "dropped"
 
 
 async def test_what_such_a_server_says_is_checked_against_the_schema(
@@ -49,16 +50,19 @@ async def test_what_such_a_server_says_is_checked_against_the_schema(
 ) -> None:
     server.follows_schemas = False
     server.answer = 'Sure! {"facts": ["Lyon"]}'
-    with pytest.raises(ModelReplyError, match="lacks triples"):
+    with pytest.raises(ModelReplyError, match="'triples' is a required property"):
         await ask(model)
 
 
-async def test_a_server_that_refuses_the_key_for_tgi_gets_the_other_alone(server: StandIn) -> None:
-    server.kind = "picky"
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_tgi_that_does_not_say_what_it_is_gets_its_own_form_all_the_same(
+    server: StandIn, version: str
+) -> None:
+    server.kind, server.version = "gateway", version
     model = HttpModel(server.url, retry=QUICK, timeouts=PATIENT)
     assert await ask(model) == '{"triples":[]}'
-    assert "value" not in server.requests[-1]["response_format"]
-    assert model.state().json()["schema"] == "honoured"
+    assert server.requests[-1]["response_format"] == {"type": "json", "value": SCHEMA}
+    assert model.state()["schema"] == "honoured"
     await model.close()
 
 
@@ -67,7 +71,7 @@ async def test_a_server_that_refuses_schemas_is_not_sent_any(server: StandIn) ->
     model = HttpModel(server.url, retry=QUICK, timeouts=PATIENT)
     assert await ask(model) == '{"triples":[]}'
     assert "response_format" not in server.requests[-1]
-    assert model.state().json()["schema"] == "refused"
+    assert model.state()["schema"] == "refused"
     await model.close()
 
 
