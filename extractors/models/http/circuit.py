@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 from extractors.errors import ModelError, ModelTimeout, ModelUnavailable
 
-__all__ = ["Circuit"]
-
 
 class Circuit:
     """Opens after `failures` calls in a row that found the server down, failing or silent.
@@ -57,17 +55,13 @@ class Circuit:
         self._trying = self._trying or trial
         try:
             yield
-        except (ModelUnavailable, ModelTimeout) as error:
-            if isinstance(error, ModelUnavailable) and error.overloaded:
-                self._succeed()
-            else:
-                self._fail(error)
-            raise
-        except ModelError:
-            self._succeed()
+        except ModelError as error:
+            overloaded = isinstance(error, ModelUnavailable) and error.overloaded
+            down = isinstance(error, ModelUnavailable | ModelTimeout) and not overloaded
+            self._note(error if down else None)
             raise
         else:
-            self._succeed()
+            self._note(None)
         finally:
             if trial:
                 self._trying = False
@@ -75,11 +69,11 @@ class Circuit:
     def _resting(self) -> float:
         return 0.0 if self._opened is None else self._opened + self._rest - self._clock()
 
-    def _succeed(self) -> None:
-        self._failed, self._opened, self._last = 0, None, ""
-
-    def _fail(self, error: ModelError) -> None:
-        self._failed += 1
-        self._last = str(error)
+    def _note(self, failure: ModelError | None) -> None:
+        """Count a failure, or close the circuit after a sign of life."""
+        if failure is None:
+            self._failed, self._opened = 0, None
+            return
+        self._failed, self._last = self._failed + 1, str(failure)
         if self._failed >= self._most:
             self._opened = self._clock()

@@ -11,7 +11,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from extractors.errors import ModelReplyError
-from extractors.models.chat import Reply, Token
+from extractors.models.chat import Reply
+from extractors.models.http.replies import tokens_between
 
 _DECODER: Final = json.JSONDecoder()
 _MOST_QUOTED: Final = 200
@@ -43,7 +44,7 @@ def find_document(reply: Reply, schema: Mapping[str, Any]) -> Reply:
             continue
         wrong = _trouble(document, schema)
         if wrong is None:
-            return replace(reply, text=text[start:end], tokens=_between(reply.tokens, start, end))
+            return replace(reply, text=text[start:end], tokens=tokens_between(reply.tokens, start, end))
         position, trouble = end, wrong
     raise _unusable(
         reply,
@@ -59,17 +60,6 @@ def _trouble(document: Any, schema: Mapping[str, Any]) -> str | None:
         return None
     place = f" at {error.json_path}" if error.absolute_path else ""
     return f"{error.message[:_MOST_QUOTED]}{place}"
-
-
-def _between(tokens: tuple[Token, ...], start: int, end: int) -> tuple[Token, ...]:
-    """The tokens of a part of the text; none when its borders fall within tokens."""
-    found: list[Token] = []
-    position = 0
-    for token in tokens:
-        if start <= position and position + len(token.text) <= end:
-            found.append(token)
-        position += len(token.text)
-    return tuple(found) if sum(len(token.text) for token in found) == end - start else ()
 
 
 def _unusable(reply: Reply, trouble: str) -> ModelReplyError:

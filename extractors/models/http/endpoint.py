@@ -30,6 +30,12 @@ _TOO_LARGE: Final = 413
 _TOO_LONG: Final = re.compile(r"max_new_tokens|maximum context|context (?:size|length)|too many tokens", re.I)
 """How TGI, vLLM, SGLang and llama.cpp report that a prompt and its answer do not fit."""
 _MOST_QUOTED: Final = 500
+_HINTS: Final = {
+    401: "set the API key (URBANKG_MODEL_API_KEY)",
+    403: "check the API key's rights",
+    404: "check that the URL is that of an OpenAI-compatible server and that the model exists",
+    413: "shorten the text",
+}
 
 
 @dataclass(frozen=True)
@@ -229,27 +235,17 @@ class Endpoint:
 
     def _failure(self, status: int, words: str) -> ModelError:
         said = self.redacted(words)[:_MOST_QUOTED]
+        server = f"the model server at {self.root}"
         if status == 429:
-            return ModelUnavailable(
-                f"the model server at {self.root} is overloaded (429): try later. {said}", overloaded=True
-            )
+            return ModelUnavailable(f"{server} is overloaded (429): try later. {said}", overloaded=True)
         if status == _GENERATION_FAILED:
-            return ModelReplyError(
-                f"the model server failed while generating (424), twice: see its log. {said}", ""
-            )
+            return ModelReplyError(f"{server} failed while generating (424), twice: see its log. {said}", "")
         if status >= 500:
-            return ModelUnavailable(f"the model server at {self.root} failed ({status}): see its log. {said}")
-        hint = {
-            401: "set the API key (URBANKG_MODEL_API_KEY)",
-            403: "check the API key's rights",
-            404: "check that the URL is that of an OpenAI-compatible server and that the model exists",
-            413: "shorten the text",
-        }.get(status, "shorten the text, or check that the model fits the prompt")
-        return ModelRequestRefused(
-            f"the model server refused the request ({status}): {hint}. {said}",
-            status,
-            too_long=status == _TOO_LARGE or _TOO_LONG.search(words) is not None,
-        )
+            return ModelUnavailable(f"{server} failed ({status}): see its log. {said}")
+        hint = _HINTS.get(status, "shorten the text, or check that the model fits the prompt")
+        too_long = status == _TOO_LARGE or _TOO_LONG.search(words) is not None
+        refusal = f"the model server refused the request ({status}): {hint}. {said}"
+        return ModelRequestRefused(refusal, status, too_long=too_long)
 
     def _down(self, error: Exception) -> AttemptFailed:
         reason = self.redacted(str(error)) or type(error).__name__

@@ -25,7 +25,7 @@ from extractors.models.http.probe import (
     probe_server,
 )
 from extractors.models.http.retries import RetryPolicy
-from extractors.models.http.servers import ModelServer, SchemaMode, recognize, response_format
+from extractors.models.http.servers import ModelServer, recognize
 from extractors.models.http.slots import Slots
 from extractors.models.schemas import check_schema, spelled_out
 
@@ -219,17 +219,16 @@ class HttpModel:
         temperature: float,
     ) -> Reply:
         """Send one request. Raises `AttemptFailed`, and `ModelReplyError` for an unusable reply."""
-        spelled = schema is not None and probed.mode is SchemaMode.SPELLED
-        if schema is not None and spelled:
+        if schema is not None and probed.form is None:
             messages = spelled_out(messages, schema)
         request = chat_request(probed.server, probed.model, messages, max_tokens, temperature)
-        if schema is not None and not spelled:
-            request["response_format"] = response_format(probed.mode, schema)
+        if schema is not None and probed.form is not None:
+            request["response_format"] = probed.form(schema)
         transcript = await self._endpoint.chat(request)
         reply = transcript.reply(model=probed.base or self.name, adapter=probed.adapter_name)
         if schema is None:
             return reply
-        if spelled:
+        if probed.form is None:
             return find_document(reply, schema)
         try:
             check_document(reply, schema)

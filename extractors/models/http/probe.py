@@ -17,7 +17,7 @@ from typing import Any, Final
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelUnavailable
 from extractors.models.chat import Message, Reply
 from extractors.models.http.endpoint import AttemptFailed, Endpoint
-from extractors.models.http.servers import ModelServer, SchemaMode, ServerKind, response_format, schema_modes
+from extractors.models.http.servers import ModelServer, SchemaForm, ServerKind, schema_forms
 
 _log = logging.getLogger("urbankg.model")
 _REFUSES: Final = (400, 415, 422)
@@ -72,10 +72,14 @@ class AdapterState(StrEnum):
 
 @dataclass(frozen=True)
 class ProbedServer:
-    """The result of a probe; `model` is what requests name, `at` is the time of the probe."""
+    """The result of a probe; `model` is what requests name, `at` is the time of the probe.
+
+    `form` is how requests ask for a schema. Where it is None the server ignores or refuses schemas: prompts
+    spell the format out, and the reply is searched for it.
+    """
 
     server: ModelServer
-    mode: SchemaMode
+    form: SchemaForm | None
     schema: SchemaState
     adapter: AdapterState
     model: str | None
@@ -136,26 +140,26 @@ async def probe_server(
     if wanted and server.kind is ServerKind.SGLANG and wanted not in server.models[:1] and ":" not in wanted:
         model = f"{server.base}:{wanted}"  # it ignores a bare name
     adapter = await _adapter_state(endpoint, server, wanted, model)
-    mode, schema = await _schema_state(endpoint, server, model)
+    form, schema = await _schema_state(endpoint, server, model)
     if adapter is AdapterState.UNSURE:
         _log.warning("the model server's answers do not show whether it has the adapter %r", wanted)
-    if mode is SchemaMode.SPELLED:
+    if form is None:
         _log.warning(
             "the model server at %s %s JSON schemas: prompts spell the format out, and replies are checked "
             "here; expect more unusable replies",
             endpoint.root,
             "ignores" if schema is SchemaState.DROPPED else "refuses",
         )
-    return ProbedServer(server, mode, schema, adapter, model, wanted, at)
+    return ProbedServer(server, form, schema, adapter, model, wanted, at)
 
 
 async def _schema_state(
     endpoint: Endpoint, server: ModelServer, model: str | None
-) -> tuple[SchemaMode, SchemaState]:
-    tried = schema_modes(server.kind)
-    for mode in tried:
+) -> tuple[SchemaForm | None, SchemaState]:
+    tried = schema_forms(server.kind)
+    for form in tried:
         request = chat_request(server, model, SCHEMA_MESSAGES, _CANARY_TOKENS, 0.0)
-        request["response_format"] = response_format(mode, CANARY_SCHEMA)
+        request["response_format"] = form(CANARY_SCHEMA)
         try:
             said = (await endpoint.chat(request)).text
         except AttemptFailed as failed:
@@ -165,10 +169,10 @@ async def _schema_state(
                 return tried[0], SchemaState.UNKNOWN
             raise
         if follows_canary(said):
-            return mode, SchemaState.HONORED
+            return form, SchemaState.HONORED
         # A model that thinks before it speaks may not have come to its answer.
-        return (SchemaMode.SPELLED, SchemaState.DROPPED) if said else (mode, SchemaState.UNKNOWN)
-    return SchemaMode.SPELLED, SchemaState.REFUSED
+        return (None, SchemaState.DROPPED) if said else (form, SchemaState.UNKNOWN)
+    return None, SchemaState.REFUSED
 
 
 def follows_canary(text: str) -> bool:

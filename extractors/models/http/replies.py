@@ -123,7 +123,10 @@ class Transcript:
         }
         if trouble is not None:
             raise ModelReplyError(f"the model's reply {trouble}", text, **spent)
-        tokens = _spelling(read_tokens(self._entries), text)
+        tokens = read_tokens(self._entries)
+        # The end of the sequence may follow as a token.
+        spelled = "".join(token.text for token in tokens).startswith(text)
+        tokens = tokens_between(tokens, 0, len(text)) if spelled else ()
         return Reply(text, str(reason), seconds=seconds, model=model, adapter=adapter, tokens=tokens, **spent)
 
 
@@ -180,16 +183,15 @@ def _fitting(entries: list[Mapping[str, Any]], text: str) -> list[Mapping[str, A
     return [{"token": text, "logprob": sum(float(entry.get("logprob") or 0.0) for entry in entries)}]
 
 
-def _spelling(tokens: tuple[Token, ...], text: str) -> tuple[Token, ...]:
-    """The tokens that spell the text, without the end of the sequence after them; none where they do not."""
-    length = 0
-    for number, token in enumerate(tokens):
-        if length == len(text):
-            return tokens[:number]
-        if not text.startswith(token.text, length):
-            return ()
-        length += len(token.text)
-    return tokens if length == len(text) else ()
+def tokens_between(tokens: tuple[Token, ...], start: int, end: int) -> tuple[Token, ...]:
+    """The tokens of a part of the text; none when its borders fall within tokens."""
+    found: list[Token] = []
+    position = 0
+    for token in tokens:
+        if start <= position and position + len(token.text) <= end:
+            found.append(token)
+        position += len(token.text)
+    return tuple(found) if sum(len(token.text) for token in found) == end - start else ()
 
 
 def _is_json(text: str) -> bool:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from random import Random
 
-__all__ = ["RetryPolicy", "pause_of"]
-
 # Overloaded or starting: worth another attempt. None is a broken connection.
 _PASSING = (429, 503, None)
 _GENERATION_FAILED = 424
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
@@ -47,15 +40,14 @@ class RetryPolicy:
         return seconds
 
 
-def pause_of(retry_after: str | None, now: Callable[[], datetime] = _now) -> float | None:
+def pause_of(retry_after: str | None, now: datetime | None = None) -> float | None:
     """Read the header Retry-After (RFC 9110, 10.2.3), seconds or a date; None for what is neither."""
-    if retry_after is None:
-        return None
     try:
-        return (
-            max(0.0, float(retry_after))
-            if retry_after.strip().replace(".", "", 1).isdigit()
-            else (max(0.0, (parsedate_to_datetime(retry_after) - now()).total_seconds()))
-        )
+        return max(0.0, float(retry_after or ""))
+    except ValueError:
+        pass
+    try:
+        seconds = (parsedate_to_datetime(retry_after or "") - (now or datetime.now(UTC))).total_seconds()
     except (ValueError, TypeError):
         return None
+    return max(0.0, seconds)

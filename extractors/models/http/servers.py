@@ -6,7 +6,7 @@ Recognized by GET /info (only text-generation-inference answers with `router` an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePath
@@ -30,17 +30,27 @@ class ServerKind(StrEnum):
     OTHER = "other"
 
 
-class SchemaMode(StrEnum):
-    """How a request carries the schema of the reply.
+SchemaForm = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""Gives the `response_format` that asks for a schema."""
 
-    VALUE: the enum `GrammarType` of TGI. NAMED: OpenAI's `json_schema`, which vLLM, SGLang and llama.cpp take
-    too; each kind refuses or drops the other's form. SPELLED: the server ignores or refuses schemas, so the
-    prompt spells the format out and the reply is searched for it.
-    """
 
-    VALUE = "value"
-    NAMED = "named"
-    SPELLED = "spelled"
+def tgi_form(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The enum `GrammarType` of TGI's router, in the form of every version; the others refuse or drop it."""
+    return {"type": "json", "value": dict(schema)}
+
+
+def openai_form(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """OpenAI's form, which vLLM, SGLang and llama.cpp take too; TGI refuses it."""
+    closed, strict = strict_form(schema)
+    return {"type": "json_schema", "json_schema": {"name": "reply", "schema": closed, "strict": strict}}
+
+
+def schema_forms(kind: ServerKind) -> tuple[SchemaForm, ...]:
+    """Give the forms that a server of this kind may take, the likeliest first."""
+    if kind is ServerKind.TGI:
+        return (tgi_form,)
+    # A server that does not say what it is may be a TGI behind a gateway.
+    return (openai_form, tgi_form) if kind is ServerKind.OTHER else (openai_form,)
 
 
 @dataclass(frozen=True)
@@ -59,24 +69,6 @@ class ModelServer:
     adapters: tuple[str, ...] = ()
     max_input_tokens: int | None = None
     max_total_tokens: int | None = None
-
-
-def schema_modes(kind: ServerKind) -> tuple[SchemaMode, ...]:
-    """Give the forms that a server of this kind may take, the likeliest first."""
-    if kind is ServerKind.TGI:
-        return (SchemaMode.VALUE,)
-    # What does not say what it is may be a TGI behind a gateway.
-    return (SchemaMode.NAMED, SchemaMode.VALUE) if kind is ServerKind.OTHER else (SchemaMode.NAMED,)
-
-
-def response_format(mode: SchemaMode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Give the part of a request that asks for the schema, or None where the prompt does that."""
-    if mode is SchemaMode.SPELLED:
-        return None
-    if mode is SchemaMode.VALUE:
-        return {"type": "json", "value": dict(schema)}
-    closed, strict = strict_form(schema)
-    return {"type": "json_schema", "json_schema": {"name": "reply", "schema": closed, "strict": strict}}
 
 
 async def recognize(endpoint: Endpoint) -> ModelServer:

@@ -11,7 +11,7 @@ from outlines_core.fsm.json_schema import build_regex_from_schema
 from extractors.errors import ModelRequestRefused
 from extractors.models.chat import Message
 from extractors.models.http.probe import CANARY_SCHEMA, follows_canary
-from extractors.models.http.servers import SchemaMode, response_format
+from extractors.models.http.servers import openai_form, tgi_form
 from extractors.models.schemas import LONGEST_STRING, check_schema, spelled_out, strict_form
 from extractors.prompting.prompt import extraction_schema
 
@@ -108,8 +108,7 @@ def test_our_own_schemas_are_in_the_dialect() -> None:
 
 
 def test_openai_gets_closed_objects_and_no_unknown_key() -> None:
-    shape = response_format(SchemaMode.NAMED, extraction_schema(["is a"]))
-    assert shape is not None
+    shape = openai_form(extraction_schema(["is a"]))
     assert "value" not in shape
     schema = shape["json_schema"]["schema"]
     assert schema["additionalProperties"] is False
@@ -122,9 +121,8 @@ def test_a_property_that_may_be_missing_is_not_called_strict() -> None:
     assert strict_form({"properties": {"a": WORDS, "b": WORDS}, "required": ["a"]})[1] is False
 
 
-def test_tgi_gets_the_schema_bare_and_servers_without_schemas_none() -> None:
-    assert response_format(SchemaMode.VALUE, CANARY_SCHEMA) == {"type": "json", "value": CANARY_SCHEMA}
-    assert response_format(SchemaMode.SPELLED, CANARY_SCHEMA) is None
+def test_tgi_gets_the_schema_bare() -> None:
+    assert tgi_form(CANARY_SCHEMA) == {"type": "json", "value": CANARY_SCHEMA}
 
 
 def test_a_schema_in_words_stands_at_the_end_of_the_last_message() -> None:

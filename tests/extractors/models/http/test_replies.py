@@ -84,4 +84,4 @@ def test_a_server_that_names_a_pause_gets_it_up_to_a_limit() -> None:
 )
 def test_a_pause_is_named_in_seconds_or_as_a_date(header: str | None, seconds: float | None) -> None:
     now = datetime(2026, 11, 22, 5, 0, 0, tzinfo=UTC)
-    assert pause_of(header, lambda: now) == seconds
+    assert pause_of(header, now) == seconds
