@@ -134,7 +134,7 @@ async def _connecting(services: Services) -> AsyncIterator[None]:
     if not services.settings.model_url:
         yield
         return
-    from server.intake.language_model import connecting
+    from server.intake.language_model import connecting, text_schemas
 
-    async with connecting(services.model):
+    async with connecting(services.model, lambda: text_schemas(services.settings, services.schema)):
         yield

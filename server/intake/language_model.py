@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -13,6 +14,7 @@ from extractors.models.accounting import Call, Prices, account
 from extractors.models.chat import ChatModel, Message
 from extractors.models.metering import MeteredModel
 from extractors.models.opening import open_model
+from ontology.schema import Schema
 from server.intake.deferred_model import DeferredModel
 from server.runtime.background import beside
 from server.runtime.settings import Settings
@@ -129,14 +131,34 @@ def spending(prices: Prices) -> Iterator[dict[str, Any]]:
     usage.update(spent.json(prices))
 
 
+def text_schemas(settings: Settings, schema: Schema) -> tuple[Mapping[str, Any], ...]:
+    """The JSON schema of a reply to a text, where the ontology makes one for all texts; may read prompts."""
+    from extractors.prompting.methods import method_named
+    from extractors.readers.staged.knowledge import Ontologist
+    from extractors.settings import ExtractionSettings
+
+    if settings.model_prompts == "compact":
+        return ()  # a form takes no schema
+    profile = ExtractionSettings().profiles[settings.model_prompts]
+    method = method_named(settings.extraction_method)
+    known = Ontologist(method, profile, settings.prompts).terms(schema, "")
+    return () if known.note else (known.reply_schema,)
+
+
 @asynccontextmanager
-async def connecting(model: MeteredModel) -> AsyncIterator[None]:
-    """Connect to a model server in the background while the block runs, so that its state is known early."""
-    async with beside(_connect(model)):
+async def connecting(
+    model: MeteredModel, schemas: Callable[[], Iterable[Mapping[str, Any]]] = lambda: ()
+) -> AsyncIterator[None]:
+    """Connect to a model server in the background while the block runs, so that its state is known early.
+
+    It compiles our schemas meanwhile, and those that `schemas` gives: tens of seconds for the enumeration of
+    an ontology's relations, for which a text would have to wait otherwise.
+    """
+    async with beside(_connect(model, schemas)):
         yield
 
 
-async def _connect(model: MeteredModel) -> None:
+async def _connect(model: MeteredModel, schemas: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
     from extractors.completion.answer import ANSWER_SCHEMA
     from extractors.completion.toolbox import tools_schema
 
@@ -144,8 +166,7 @@ async def _connect(model: MeteredModel) -> None:
     if not isinstance(inner, DeferredModel):
         return
     try:
-        # These schemas are the same for every question; the others depend on the text.
-        await inner.start((_PROBE_SCHEMA, ANSWER_SCHEMA, tools_schema()))
+        await inner.start((*await asyncio.to_thread(schemas), _PROBE_SCHEMA, ANSWER_SCHEMA, tools_schema()))
     except ModelError as error:
         _log.warning("The model cannot be used yet: %s", error)
         return

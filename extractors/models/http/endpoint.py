@@ -161,8 +161,8 @@ class Endpoint:
                     break
         if transcript.is_empty and request.get("stream"):
             # TGI before 3.0 leaves errors out of its streams: without one it says what is wrong.
-            whole = {name: value for name, value in request.items() if name != "stream_options"}
-            return await self.chat({**whole, "stream": False})
+            rest = {name: value for name, value in request.items() if name != "stream_options"}
+            return await self.chat({**rest, "stream": False})
         return transcript
 
     @asynccontextmanager

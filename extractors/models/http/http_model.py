@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -80,9 +79,16 @@ class HttpModel:
         """
         await self.server()
         for schema in schemas:
-            # One token is enough: the schema is compiled before it. The reply is cut off.
-            with suppress(ModelReplyError):
-                await self.complete(SCHEMA_MESSAGES, schema=schema, max_tokens=1)
+            check_schema(schema)
+
+            async def compile_it(schema: Mapping[str, Any] = schema) -> None:
+                probed = await self._probe()
+                if probed.form is not None:
+                    # The schema is compiled before the first token, in all the time of a call.
+                    request = chat_request(probed.server, probed.model, SCHEMA_MESSAGES, 1, 0.0, stream=False)
+                    await self._endpoint.chat({**request, "response_format": probed.form(schema)})
+
+            await self._in_turn(compile_it)
 
     async def server(self) -> ModelServer:
         """Return what kind of server this is; probe it if needed.

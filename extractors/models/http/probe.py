@@ -111,6 +111,8 @@ def chat_request(
     messages: Sequence[Message],
     max_tokens: int,
     temperature: float,
+    *,
+    stream: bool = True,
 ) -> dict[str, Any]:
     """The body of a chat completion as this kind of server takes it."""
     request: dict[str, Any] = {
@@ -118,9 +120,10 @@ def chat_request(
         "messages": [asdict(message) for message in messages],
         "max_completion_tokens" if server.kind is ServerKind.OPENAI else "max_tokens": max_tokens,
         "temperature": temperature,
-        "stream": True,
-        "stream_options": {"include_usage": True},
+        "stream": stream,
     }
+    if stream:
+        request["stream_options"] = {"include_usage": True}
     if server.kind is not ServerKind.OTHER:  # an unknown one may refuse it
         request["logprobs"] = True
     if server.kind is ServerKind.LLAMA_CPP:

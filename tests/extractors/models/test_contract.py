@@ -103,7 +103,9 @@ def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     if request.param == "real":
         yield Server(request.getfixturevalue("real"), ServerKind.LLAMA_CPP)
         return
-    answer = json.dumps({"triples": [{"subject": "Alto Hall", "relation": "is a", "object": "museum"}]})
+    answer = json.dumps(
+        {"triples": [{"quote": "a museum", "subject": "Alto Hall", "relation": "is a", "object": "museum"}]}
+    )
     kinds = {"tgi": ServerKind.TGI, "somebody": ServerKind.OTHER}
     kind = kinds.get(request.param) or ServerKind(request.param)
     with running(StandIn(kind=request.param, answer=answer, api_key=KEY)) as stand_in:

@@ -22,7 +22,11 @@ def reply(text: str, tokens: tuple[str, ...] = ()) -> Reply:
 
 
 def fact(relation: str) -> dict[str, Any]:
-    return {"triples": [{"subject": 'The "Łódź"\n', "relation": relation, "object": "museum"}]}
+    return {
+        "triples": [
+            {"quote": "a museum", "subject": 'The "Łódź"\n', "relation": relation, "object": "museum"}
+        ]
+    }
 
 
 def test_a_document_of_the_schema_passes() -> None:

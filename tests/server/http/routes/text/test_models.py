@@ -14,7 +14,7 @@ from extractors.errors import ModelReplyError
 from ontology import Schema
 from server.cli.app import command_line
 from server.http.app import create_app
-from server.intake.language_model import connecting, model_state
+from server.intake.language_model import connecting, model_state, text_schemas
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
@@ -113,6 +113,20 @@ async def test_the_model_server_is_probed_in_the_background_and_its_state_report
         assert state["max_total_tokens"] == 4096
 
 
+async def test_the_model_server_compiles_the_schema_of_all_texts_before_the_first(
+    tmp_path: Path, schema: Schema, gate: ShapesGate, stand_in: StandIn
+):
+    async with serving(tmp_path, schema, gate, model_url=stand_in.url) as (services, client):
+        schemas = text_schemas(services.settings, services.schema)
+        async with connecting(services.model, lambda: schemas), asyncio.timeout(120):
+            await eventually(lambda: len(stand_in.requests) >= 4)
+        warmed = [request["response_format"]["value"] for request in stand_in.requests]
+        assert (await client.post("/extractions", json={"text": COLUMBIA})).status_code == 200
+        asked = stand_in.requests[len(warmed) :]
+        assert [request["response_format"]["value"] for request in asked] == [warmed[0]] * len(asked)
+        assert list(schemas) == warmed[:1]
+
+
 async def test_a_model_server_that_is_down_does_not_keep_the_server_from_its_work(
     tmp_path: Path, schema: Schema, gate: ShapesGate
 ):
@@ -130,7 +144,7 @@ async def test_a_model_server_that_is_down_does_not_keep_the_server_from_its_wor
 async def test_the_key_of_the_model_server_is_shown_nowhere(
     tmp_path: Path, schema: Schema, gate: ShapesGate, stand_in: StandIn, caplog: pytest.LogCaptureFixture
 ):
-    stand_in.api_key = "another"
+    stand_in.kind, stand_in.api_key = "vllm", "another"  # quotes the key, as TGI does not
     settings = {"model_url": stand_in.url, "model_api_key": "sesame-0451"}
     caplog.set_level("DEBUG")
     async with serving(tmp_path, schema, gate, **settings) as (_, client):
