@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -136,5 +137,7 @@ async def _connecting(services: Services) -> AsyncIterator[None]:
         return
     from server.intake.language_model import connecting, text_schemas
 
-    async with connecting(services.model, lambda: text_schemas(services.settings, services.schema)):
+    model = services.model
+    schemas = partial(text_schemas, services.settings, model.prompt_profile, services.schema)
+    async with connecting(model, schemas):
         yield

@@ -11,7 +11,7 @@ from typing import Any
 
 from extractors.errors import ModelError
 from extractors.models.accounting import Call, Prices, account
-from extractors.models.chat import ChatModel, Message
+from extractors.models.chat import ChatModel, Message, PromptProfile
 from extractors.models.metering import MeteredModel
 from extractors.models.opening import open_model
 from ontology.schema import Schema
@@ -131,17 +131,16 @@ def spending(prices: Prices) -> Iterator[dict[str, Any]]:
     usage.update(spent.json(prices))
 
 
-def text_schemas(settings: Settings, schema: Schema) -> tuple[Mapping[str, Any], ...]:
-    """The JSON schema of a reply to a text, where the ontology makes one for all texts; may read prompts."""
+def text_schemas(settings: Settings, profile: PromptProfile, schema: Schema) -> tuple[Mapping[str, Any], ...]:
+    """The JSON schema of a reply to a text, where the ontology makes one for all texts; reads a prompt."""
     from extractors.prompting.methods import method_named
     from extractors.readers.staged.knowledge import Ontologist
     from extractors.settings import ExtractionSettings
 
-    if settings.model_prompts == "compact":
+    if profile == "compact":
         return ()  # a form takes no schema
-    profile = ExtractionSettings().profiles[settings.model_prompts]
     method = method_named(settings.extraction_method)
-    known = Ontologist(method, profile, settings.prompts).terms(schema, "")
+    known = Ontologist(method, ExtractionSettings().profiles[profile], settings.prompts).terms(schema, "")
     return () if known.note else (known.reply_schema,)
 
 

@@ -117,7 +117,7 @@ async def test_the_model_server_compiles_the_schema_of_all_texts_before_the_firs
     tmp_path: Path, schema: Schema, gate: ShapesGate, stand_in: StandIn
 ):
     async with serving(tmp_path, schema, gate, model_url=stand_in.url) as (services, client):
-        schemas = text_schemas(services.settings, services.schema)
+        schemas = text_schemas(services.settings, "full", services.schema)
         async with connecting(services.model, lambda: schemas), asyncio.timeout(120):
             await eventually(lambda: len(stand_in.requests) >= 4)
         warmed = [request["response_format"]["value"] for request in stand_in.requests]
