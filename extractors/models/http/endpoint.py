@@ -27,7 +27,10 @@ from extractors.models.http.retries import pause_of
 _DONE: Final = "[DONE]"
 _GENERATION_FAILED: Final = 424
 _TOO_LARGE: Final = 413
-_TOO_LONG: Final = re.compile(r"max_new_tokens|maximum context|context (?:size|length)|too many tokens", re.I)
+_TOO_LONG: Final = re.compile(
+    r"`inputs` (?:tokens|must have less)|maximum (?:context|model)|context (?:size|length)|too many tokens",
+    re.I,
+)
 """How TGI, vLLM, SGLang and llama.cpp report that a prompt and its answer do not fit."""
 _MOST_QUOTED: Final = 500
 _HINTS: Final = {

@@ -9,7 +9,7 @@ import pytest
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout, ModelUnavailable
 from extractors.models.chat import Message
 from extractors.models.http.circuit import Circuit
-from extractors.models.http.endpoint import Timeouts
+from extractors.models.http.endpoint import Endpoint, Timeouts
 from extractors.models.http.http_model import HttpModel
 from extractors.models.http.retries import RetryPolicy
 from tests.support.asking import ASK, PATIENT, QUICK, SCHEMA, ask, until
@@ -84,6 +84,29 @@ async def test_a_refused_request_is_reported_and_not_tried_again(server: StandIn
     assert refusal.value.status == 422
     assert refusal.value.too_long
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "too_long"),
+    [
+        ("Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 ...", True),
+        ("Input validation error: `inputs` must have less than 3000 tokens. Given: 3500", True),
+        ("This model's maximum context length is 8192 tokens. However, you requested 9000 tokens", True),
+        ("The decoder prompt (length 9000) is longer than the maximum model length of 8192.", True),
+        ("The input (9000 tokens) is longer than the model's context length (8192 tokens).", True),
+        ("the request exceeds the available context size. try increasing it", True),
+        ("Input validation error: `max_new_tokens` must be strictly positive", False),
+        ("Input validation error: grammar is not valid: Grammar must have a 'properties' field", False),
+    ],
+)
+async def test_a_prompt_that_is_too_long_is_known_by_the_words_of_each_server(
+    words: str, too_long: bool
+) -> None:
+    endpoint = Endpoint("http://127.0.0.1:9", api_key=None, timeouts=Timeouts())
+    refusal = endpoint._failure(422, words)
+    assert isinstance(refusal, ModelRequestRefused)
+    assert refusal.too_long is too_long
+    await endpoint.close()
 
 
 async def test_a_body_over_two_megabytes_is_refused(server: StandIn, model: HttpModel) -> None:
