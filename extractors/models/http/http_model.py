@@ -19,7 +19,6 @@ from extractors.models.http.endpoint import AttemptFailed, Endpoint, Timeouts
 from extractors.models.http.probe import (
     SCHEMA_MESSAGES,
     ProbedServer,
-    SchemaState,
     chat_request,
     probe_server,
 )
@@ -108,8 +107,8 @@ class HttpModel:
             "model": self.name,
             "kind": server.kind.value if server else None,
             "version": server.version if server else None,
-            "schema": probed.schema.value if probed else SchemaState.UNKNOWN.value,
-            "adapter": probed.adapter.value if probed else None,
+            "schema": probed.schema if probed else "unknown",
+            "adapter": probed.adapter if probed else None,
             "adapters": list(server.adapters) if server else [],
             "max_input_tokens": server.max_input_tokens if server else None,
             "max_total_tokens": server.max_total_tokens if server else None,
@@ -239,7 +238,7 @@ class HttpModel:
         try:
             check_document(reply, schema)
         except ModelReplyError:
-            self._probed, self._stale = replace(probed, schema=SchemaState.UNKNOWN), True
+            self._probed, self._stale = replace(probed, schema="unknown"), True
             raise
         return reply
 
@@ -250,7 +249,7 @@ class HttpModel:
             if probed is not None and not self._stale and self._clock() - probed.at < _PROBE_VALID_S:
                 return probed
             server = await recognize(self._endpoint)
-            if probed is not None and probed.server == server and probed.schema is not SchemaState.UNKNOWN:
+            if probed is not None and probed.server == server and probed.schema != "unknown":
                 probed = replace(probed, at=self._clock())
             else:
                 probed = await probe_server(self._endpoint, server, self._wanted, self._clock())

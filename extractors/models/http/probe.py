@@ -10,9 +10,8 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelUnavailable
 from extractors.models.chat import Message, Reply
@@ -47,27 +46,14 @@ _SAME_LOGPROB: Final = 1e-3
 _NOBODY: Final = "urbankg-no-such-adapter"
 
 
-class SchemaState(StrEnum):
-    """What the canary showed."""
+SchemaState = Literal["honoured", "dropped", "refused", "unknown"]
+"""What the canary showed."""
+AdapterState = Literal["none", "listed", "in force", "unsure", "missing"]
+"""What is known of the configured adapter.
 
-    HONORED = "honoured"
-    DROPPED = "dropped"
-    REFUSED = "refused"
-    UNKNOWN = "unknown"
-
-
-class AdapterState(StrEnum):
-    """What is known of the configured adapter.
-
-    LISTED: the server names it. IN_FORCE: it answers otherwise than the base model. UNSURE: the server's
-    answers vary, so they show nothing.
-    """
-
-    NONE = "none"
-    LISTED = "listed"
-    IN_FORCE = "in force"
-    UNSURE = "unsure"
-    MISSING = "missing"
+`listed`: the server names it. `in force`: it answers otherwise than the base model. `unsure`: its answers
+vary.
+"""
 
 
 @dataclass(frozen=True)
@@ -100,7 +86,7 @@ class ProbedServer:
     @property
     def adapter_name(self) -> str | None:
         """The LoRA adapter in force."""
-        if self.adapter is AdapterState.NONE:
+        if self.adapter == "none":
             return None
         return self.wanted or "+".join(self.server.adapters) or None
 
@@ -144,14 +130,14 @@ async def probe_server(
         model = f"{server.base}:{wanted}"  # it ignores a bare name
     adapter = await _adapter_state(endpoint, server, wanted, model)
     form, schema = await _schema_state(endpoint, server, model)
-    if adapter is AdapterState.UNSURE:
+    if adapter == "unsure":
         _log.warning("the model server's answers do not show whether it has the adapter %r", wanted)
     if form is None:
         _log.warning(
             "the model server at %s %s JSON schemas: prompts spell the format out, and replies are checked "
             "here; expect more unusable replies",
             endpoint.root,
-            "ignores" if schema is SchemaState.DROPPED else "refuses",
+            "ignores" if schema == "dropped" else "refuses",
         )
     return ProbedServer(server, form, schema, adapter, model, wanted, at)
 
@@ -169,13 +155,13 @@ async def _schema_state(
             if failed.status in _REFUSES:
                 continue
             if isinstance(failed.error, ModelReplyError):
-                return tried[0], SchemaState.UNKNOWN
+                return tried[0], "unknown"
             raise
         if follows_canary(said):
-            return form, SchemaState.HONORED
+            return form, "honoured"
         # A model that thinks before it speaks may not have come to its answer.
-        return (None, SchemaState.DROPPED) if said else (form, SchemaState.UNKNOWN)
-    return None, SchemaState.REFUSED
+        return (None, "dropped") if said else (form, "unknown")
+    return None, "refused"
 
 
 def follows_canary(text: str) -> bool:
@@ -198,17 +184,17 @@ async def _adapter_state(
     if wanted is None:
         # The adapters of llama.cpp work on every request, whatever model that names.
         always = server.kind is ServerKind.LLAMA_CPP and server.adapters
-        return AdapterState.LISTED if always else AdapterState.NONE
+        return "listed" if always else "none"
     if wanted in server.adapters:
-        return AdapterState.LISTED
+        return "listed"
     if wanted in server.models or (server.base is not None and wanted == _shown(server.base)):
-        return AdapterState.NONE
+        return "none"
     if server.kind in (ServerKind.TGI, ServerKind.SGLANG) and server.base is not None and model:
         found = await _compared(endpoint, server, server.base, model)
-        if found is not AdapterState.MISSING:
+        if found != "missing":
             return found
     elif not server.models:
-        return AdapterState.NONE
+        return "none"
     offered = ", ".join(map(_shown, dict.fromkeys((*server.models, *server.adapters))))
     raise ModelUnavailable(
         f"the model server at {endpoint.root} does not offer {wanted!r}; it offers {offered}: configure one "
@@ -232,14 +218,14 @@ async def _compared(endpoint: Endpoint, server: ModelServer, base: str, adapter:
     try:
         adapter_said, base_said, nobody_said = [await sample(name) for name in (adapter, base, nobody)]
     except ModelReplyError:
-        return AdapterState.UNSURE
+        return "unsure"
     except AttemptFailed as failed:
         if isinstance(failed.error, ModelRequestRefused):
-            return AdapterState.MISSING
+            return "missing"
         raise
     if _same(adapter_said, base_said) or _same(adapter_said, nobody_said):
-        return AdapterState.MISSING
-    return AdapterState.IN_FORCE if _same(base_said, nobody_said) else AdapterState.UNSURE
+        return "missing"
+    return "in force" if _same(base_said, nobody_said) else "unsure"
 
 
 def _same(one: Reply, other: Reply) -> bool:
