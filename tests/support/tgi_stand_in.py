@@ -304,6 +304,8 @@ class StandIn:
                 if number % 50 == 49:
                     await asyncio.sleep(0)
                 yield _event(self._chunk(body, piece, None))
+            if trouble == "nested":
+                yield "data: " + "[" * 100_000 + "\n\n"
             if trouble == "garbled":
                 yield "data: {not json\n\n"
             usage = _usage(len(pieces)) if (body.get("stream_options") or {}).get("include_usage") else None

@@ -87,7 +87,8 @@ async def complete_prompt(endpoint: Endpoint, probed: ProbedServer, prompt: str,
             "top_n_tokens": _ALTERNATIVES,
             "adapter_id": probed.model,
         }
-        return _of_tgi(await endpoint.post("/generate", {"inputs": prompt, "parameters": parameters}), prompt)
+        body = await endpoint.post("/generate", {"inputs": prompt, "parameters": parameters})
+        return _read(body, lambda: _of_tgi(body, prompt))
     request = {
         "prompt": prompt,
         "max_tokens": tokens,
@@ -95,13 +96,27 @@ async def complete_prompt(endpoint: Endpoint, probed: ProbedServer, prompt: str,
         "logprobs": _ALTERNATIVES,
         **({"model": probed.model} if probed.model else {}),
     }
-    return _of_openai(await endpoint.post("/v1/completions", request))
+    body = await endpoint.post("/v1/completions", request)
+    return _read(body, lambda: _of_openai(body))
+
+
+def _read(body: Mapping[str, Any], read: Callable[[], Completion]) -> Completion:
+    """Raise `AttemptFailed` for a body without log-probabilities, whatever it holds instead."""
+    try:
+        return read()
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        raise AttemptFailed(
+            ModelReplyError(
+                "the model server gives no probabilities of tokens, without which a form cannot be filled "
+                "in: start it so that it does, or choose full prompts (model_prompts)",
+                str(body)[:400],
+            ),
+            200,
+        ) from None
 
 
 def _of_tgi(body: Mapping[str, Any], prompt: str) -> Completion:
-    details = body.get("details")
-    if not isinstance(details, Mapping) or not details.get("tokens"):
-        raise _useless(body)
+    details = body["details"]
     entries = details["tokens"]
     tokens = tuple(
         Token(entry["text"], float(entry["logprob"])) for entry in entries if not entry.get("special")
@@ -114,38 +129,25 @@ def _of_tgi(body: Mapping[str, Any], prompt: str) -> Completion:
 
 
 def _of_openai(body: Mapping[str, Any]) -> Completion:
-    choice = (body.get("choices") or [{}])[0]
-    logs = choice.get("logprobs") or {}
+    choice = body["choices"][0]
+    logs = choice["logprobs"]
     if logs.get("content"):  # llama.cpp's server
         entries = [(entry["token"], float(entry["logprob"])) for entry in logs["content"]]
         tops = {
             entry["token"]: float(entry["logprob"]) for entry in logs["content"][0].get("top_logprobs") or ()
         }
-    elif logs.get("tokens"):
+    else:
         entries = [
             (word, float(log or 0.0))
             for word, log in zip(logs["tokens"], logs["token_logprobs"], strict=True)
         ]
-        tops = {word: float(log) for word, log in ((logs.get("top_logprobs") or [{}])[0] or {}).items()}
-    else:
-        raise _useless(body)
+        tops = {word: float(log) for word, log in (logs["top_logprobs"][0] or {}).items()}
     return Completion(
         tuple(Token(word, log) for word, log in entries if word and word != END_OF_ANSWER),
         dict(entries[:1]) | tops,
         choice.get("finish_reason") == "length",
         int((body.get("usage") or {}).get("prompt_tokens") or 0),
         len(entries),
-    )
-
-
-def _useless(body: Mapping[str, Any]) -> AttemptFailed:
-    return AttemptFailed(
-        ModelReplyError(
-            "the model server gives no probabilities of tokens, without which a form cannot be filled in: "
-            "start it so that it does, or choose full prompts (model_prompts)",
-            str(body)[:400],
-        ),
-        200,
     )
 
 

@@ -12,7 +12,7 @@ from jsonschema.exceptions import best_match
 
 from extractors.errors import ModelReplyError
 from extractors.models.chat import Reply
-from extractors.models.http.replies import tokens_between
+from extractors.models.http.replies import parsed, tokens_between
 
 _DECODER: Final = json.JSONDecoder()
 _MOST_QUOTED: Final = 200
@@ -21,8 +21,8 @@ _MOST_QUOTED: Final = 200
 def check_document(reply: Reply, schema: Mapping[str, Any]) -> None:
     """Raise `ModelReplyError` unless the reply is a JSON document of the schema."""
     try:
-        trouble = _trouble(json.loads(reply.text), schema)
-    except (ValueError, RecursionError) as error:
+        trouble = _trouble(parsed(reply.text), schema)
+    except ValueError as error:
         trouble = f"it is not JSON ({error})"
     if trouble is not None:
         raise _unusable(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -21,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 import httpx
 
 from extractors.errors import ModelError, ModelReplyError, ModelRequestRefused, ModelTimeout, ModelUnavailable
-from extractors.models.http.replies import Transcript, events, inner_error
+from extractors.models.http.replies import Transcript, events, inner_error, parsed
 from extractors.models.http.retries import pause_of
 
 _DONE: Final = "[DONE]"
@@ -93,12 +92,15 @@ class _Silence:
 class Endpoint:
     """The connection to the server at a URL: its root, with or without /v1, or the whole endpoint.
 
-    The URL may hold a user name and password, which are sent and not shown. Raises `ModelUnavailable` for one
-    with a query.
+    The URL may hold a user name and password, which are sent and not shown. Raises `ModelUnavailable` for what
+    is not a URL, and for one with a query.
     """
 
     def __init__(self, url: str, *, api_key: str | None, timeouts: Timeouts) -> None:
-        found = urlsplit(url.strip())
+        try:
+            found = urlsplit(url.strip())
+        except ValueError:
+            raise ModelUnavailable("model_url is not a URL: write http://HOST:PORT") from None
         path = found.path.rstrip("/").removesuffix("/chat/completions").removesuffix("/v1").rstrip("/")
         self.root = f"{found.scheme}://{found.netloc.rpartition('@')[2]}{path}"
         if found.query:
@@ -126,7 +128,7 @@ class Endpoint:
         """
         try:
             async with self._exchange("GET", path) as (response, _):
-                return json.loads(await response.aread())
+                return parsed(await response.aread())
         except ValueError:
             return None
         except AttemptFailed as failed:
@@ -154,7 +156,7 @@ class Endpoint:
                 if data == _DONE:
                     continue  # what is read to its end leaves the connection to the next request
                 try:
-                    chunk = json.loads(data)
+                    chunk = parsed(data)
                 except ValueError:
                     raise self._unusable("stream holds what is no JSON", data, transcript.text) from None
                 self._check_inner(chunk, transcript.text)
@@ -202,11 +204,11 @@ class Endpoint:
 
     def _body(self, text: str) -> Mapping[str, Any]:
         try:
-            body = json.loads(text)
+            body = parsed(text)
         except ValueError:
             body = None
         if not isinstance(body, dict):
-            raise self._unusable("answer is not JSON", text, text)
+            raise self._unusable("answer is not JSON", text, text[:_MOST_QUOTED])
         self._check_inner(body, text)
         return body
 
@@ -221,13 +223,13 @@ class Endpoint:
             raise self._unusable("stream holds what is no JSON object", str(body), said)
 
     def _unusable(self, what: str, words: str, said: str) -> AttemptFailed:
-        shown = self.redacted(words[:_MOST_QUOTED])
-        return AttemptFailed(ModelReplyError(f"the model server's {what}: {shown}", said[:_MOST_QUOTED]), 200)
+        shown = self.redacted(words)[:_MOST_QUOTED]
+        return AttemptFailed(ModelReplyError(f"the model server's {what}: {shown}", self.redacted(said)), 200)
 
     def _refusal(self, response: httpx.Response) -> AttemptFailed:
         status, words = response.status_code, response.text.strip()
         try:
-            found = inner_error(json.loads(words))
+            found = inner_error(parsed(words))
         except ValueError:
             found = None
         return AttemptFailed(

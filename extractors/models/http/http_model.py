@@ -172,6 +172,8 @@ class HttpModel:
     async def _in_turn(self, attempt: Callable[[], Awaitable[Answer]]) -> tuple[Answer, int]:
         """Try when a slot is free; return the number of attempts too."""
         self._circuit.check()
+        if self._probed is None:
+            await self.server()  # how many it takes at a time is known before the places are given
         try:
             async with asyncio.timeout(self._timeouts.queue) as deadline, self._slots.turn(party()):
                 deadline.reschedule(None)

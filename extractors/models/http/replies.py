@@ -35,6 +35,14 @@ async def events(pieces: AsyncIterator[bytes]) -> AsyncIterator[str]:
                 yield line[5:].strip().decode("utf-8", "replace")
 
 
+def parsed(text: str | bytes) -> Any:
+    """Read JSON. Raises `ValueError`, for what is nested too deeply as well."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
 def inner_error(body: Any) -> tuple[int | None, str] | None:
     """Find an error inside an answer: its status, where that can be told, and its words.
 
@@ -81,15 +89,15 @@ class Transcript:
 
     def take(self, body: Mapping[str, Any]) -> None:
         """Take a chunk, or the body of an answer that was not streamed."""
-        self._usage = body.get("usage") or self._usage
+        self._usage = _object(body.get("usage")) or self._usage
         choices = body.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, Mapping):
             return
         self._answers = True
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
-        self._waiting += (choice.get("logprobs") or {}).get("content") or ()
-        text = str((choice.get("delta") or choice.get("message") or {}).get("content") or "")
+        self._waiting += map(_object, _object(choice.get("logprobs")).get("content") or ())
+        text = str(_object(choice.get("delta") or choice.get("message")).get("content") or "")
         if text:
             self.pieces += 1
             self._texts.append(text)
@@ -117,13 +125,17 @@ class Transcript:
             trouble = "was cut off at max_tokens: allow more tokens or send shorter text"
         elif not text.strip():
             trouble = f"is empty (finish_reason {reason}): ask again"
+        counted = {name: count for name, count in self._usage.items() if isinstance(count, int)}
         spent = {
-            "prompt_tokens": int(self._usage.get("prompt_tokens") or 0),
-            "completion_tokens": int(self._usage.get("completion_tokens") or self.pieces),
+            "prompt_tokens": counted.get("prompt_tokens", 0),
+            "completion_tokens": counted.get("completion_tokens") or self.pieces,
         }
         if trouble is not None:
             raise ModelReplyError(f"the model's reply {trouble}", text, **spent)
-        tokens = read_tokens(self._entries)
+        try:
+            tokens = read_tokens(self._entries)
+        except (TypeError, ValueError):  # no probabilities that we know
+            tokens = ()
         # The end of the sequence may follow as a token.
         spelled = "".join(token.text for token in tokens).startswith(text)
         tokens = tokens_between(tokens, 0, len(text)) if spelled else ()
@@ -162,7 +174,7 @@ def read_tokens(entries: Iterable[Mapping[str, Any]]) -> tuple[Token, ...]:
     for entry in entries:
         piece = entry.get("bytes")
         waiting += bytes(piece) if piece is not None else str(entry.get("token", "")).encode()
-        sum_of_logs += float(entry.get("logprob") or 0.0)
+        sum_of_logs += _log(entry)
         try:
             text = waiting.decode()
         except UnicodeDecodeError:
@@ -180,7 +192,7 @@ def _fitting(entries: list[Mapping[str, Any]], text: str) -> list[Mapping[str, A
     """
     if not entries or "".join(str(entry.get("token", "")) for entry in entries) == text:
         return entries
-    return [{"token": text, "logprob": sum(float(entry.get("logprob") or 0.0) for entry in entries)}]
+    return [{"token": text, "logprob": sum(_log(entry) for entry in entries)}]
 
 
 def tokens_between(tokens: tuple[Token, ...], start: int, end: int) -> tuple[Token, ...]:
@@ -194,9 +206,18 @@ def tokens_between(tokens: tuple[Token, ...], start: int, end: int) -> tuple[Tok
     return tuple(found) if sum(len(token.text) for token in found) == end - start else ()
 
 
+def _log(entry: Mapping[str, Any]) -> float:
+    found = entry.get("logprob")
+    return float(found) if isinstance(found, int | float) else 0.0
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+        parsed(text)
+    except ValueError:
         return False
     return True

@@ -15,6 +15,7 @@ from extractors.readers.form import pairs_of
 from extractors.readers.opening import open_reader
 from extractors.settings import ExtractionSettings
 from ontology.schema import Schema
+from tests.support.asking import QUICK
 from tests.support.scripted import ONTOLOGY
 from tests.support.tgi_stand_in import StandIn, running
 
@@ -79,3 +80,28 @@ async def test_a_server_that_gives_no_probabilities_is_reported(server: StandIn,
     server.silent_logprobs = True
     with pytest.raises(ModelReplyError, match="probabilities"):
         await model.fill(form("opened"))
+
+
+async def test_the_fields_of_a_form_are_asked_side_by_side_within_the_places_of_the_server(
+    server: StandIn,
+) -> None:
+    server.limit = 3 if server.kind != "vllm" else 128  # vLLM does not report one
+    model = HttpModel(server.url, prompt_profile="compact", concurrency=4)
+    labels = ("opened", "located in", "died in", "closed", "owned by", "part of", "near", "designed by")
+    filled = await model.fill(form(*labels))
+    assert [field.heading for field in filled.fields] == [Field(label).heading for label in labels]
+    assert server.most_completions_at_once == (4 if server.kind == "vllm" else 3)
+    assert model.state()["in_flight"] == 0
+    await model.close()
+
+
+async def test_a_field_that_is_tried_again_does_not_cost_the_others_their_answers(
+    server: StandIn,
+) -> None:
+    model = HttpModel(server.url, prompt_profile="compact", retry=QUICK)
+    server.troubles = ["overloaded", "unavailable"]
+    opened, died = (await model.fill(form("opened", "died in"))).fields
+    assert [pair.object for pair in pairs_of(opened)] == ["1921"]
+    assert died.tokens == ()
+    assert len(server.completions) == 5
+    await model.close()

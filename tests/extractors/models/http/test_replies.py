@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
@@ -85,3 +86,22 @@ def test_a_server_that_names_a_pause_gets_it_up_to_a_limit() -> None:
 def test_a_pause_is_named_in_seconds_or_as_a_date(header: str | None, seconds: float | None) -> None:
     now = datetime(2026, 11, 22, 5, 0, 0, tzinfo=UTC)
     assert pause_of(header, now) == seconds
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"message": "x"},
+        {"message": {"content": ["x"]}, "finish_reason": 3},
+        {"delta": {"content": "x"}, "logprobs": ["x"], "finish_reason": "stop"},
+        {"delta": {"content": "x"}, "logprobs": {"content": ["x"]}, "finish_reason": "stop"},
+        {"message": {"content": "x"}, "logprobs": {"content": [{"token": "x", "bytes": ["x"]}]}},
+        {"message": {"content": "x"}, "logprobs": {"content": [{"token": "x", "logprob": "low"}]}},
+        "x",
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("usage", [None, "x", {"prompt_tokens": "many"}], ids=str)
+def test_a_body_of_other_types_is_a_reply_or_an_error_of_the_reply(choice: Any, usage: Any) -> None:
+    with suppress(ModelReplyError):
+        assert read({"choices": [choice], "usage": usage}).prompt_tokens == 0

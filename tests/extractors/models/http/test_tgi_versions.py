@@ -114,7 +114,7 @@ async def test_an_adapter_that_is_not_loaded_is_refused_in_every_version(tgi: St
     await model.close()
 
 
-@pytest.mark.parametrize("trouble", ["dropped", "silence", "no finish", "garbled"])
+@pytest.mark.parametrize("trouble", ["dropped", "silence", "no finish", "garbled", "nested"])
 async def test_a_broken_stream_is_never_a_reply(tgi: StandIn, trouble: str) -> None:
     patient = opened(tgi)
     await patient.start()
@@ -229,4 +229,11 @@ async def test_no_secret_is_in_an_error_a_log_or_a_state(
 def test_a_url_with_a_query_is_refused_without_showing_it() -> None:
     with pytest.raises(ModelUnavailable, match="URBANKG_MODEL_API_KEY") as error:
         HttpModel("http://127.0.0.1:9/v1?api_key=sesame-0451")
+    assert "sesame" not in str(error.value)
+
+
+@pytest.mark.parametrize("url", ["http://[sesame", "localhost:8080", "http://", "nothing"])
+async def test_what_is_not_a_url_is_a_model_that_is_unavailable(url: str) -> None:
+    with pytest.raises(ModelUnavailable) as error:
+        await ask(HttpModel(url, retry=RetryPolicy(attempts=1)))
     assert "sesame" not in str(error.value)
