@@ -92,8 +92,8 @@ class _Silence:
 class Endpoint:
     """The connection to the server at a URL: its root, with or without /v1, or the whole endpoint.
 
-    The URL may hold a user name and password, which are sent and not shown. Raises `ModelUnavailable` for what
-    is not a URL, and for one with a query.
+    The URL may hold a user name and password, which are sent and not shown. Raises `ModelUnavailable` for
+    what is not a URL, and for one with a query.
     """
 
     def __init__(self, url: str, *, api_key: str | None, timeouts: Timeouts) -> None:
