@@ -21,6 +21,7 @@ __all__ = [
     "HELD",
     "IMPLIED_KIND",
     "LOW_CONFIDENCE",
+    "NAMESAKE",
     "NOTHING_STANDS",
     "NOT_A_NAME",
     "NOT_IN_TEXT",
@@ -52,7 +53,9 @@ NOT_IN_TEXT: Final = NamedNode(SYSTEM + "NotInText")
 NOT_A_NAME: Final = NamedNode(SYSTEM + "NotAName")
 """A pronoun or common noun is used as a name."""
 AMBIGUOUS_NAME: Final = NamedNode(SYSTEM + "AmbiguousName")
-"""Several known entities bear the name equally well."""
+"""The name does not decide between entities: several bear it, or it is only spelled like a known one's."""
+NAMESAKE: Final = NamedNode(SYSTEM + "Namesake")
+"""The name is known, but the text does not agree with what is known of that entity."""
 WRONG_CLASS: Final = NamedNode(SYSTEM + "WrongClass")
 """The name is known, but only as something of a class that does not fit here."""
 VALUE_FOR_ENTITY: Final = NamedNode(SYSTEM + "ValueForEntity")
@@ -93,13 +96,15 @@ class Evidence:
 class Problem:
     """What the pipeline found wrong with a candidate; `rule` is a term of the system vocabulary.
 
-    `path` is the property concerned and `value` the offending value, if any.
+    `path` is the property concerned and `value` the offending value, if any. `focus` is the end of the
+    statement that it is about, the subject where it is None.
     """
 
     rule: NamedNode
     message: str
     path: NamedNode | None = None
     value: NamedNode | Literal | None = None
+    focus: NamedNode | None = None
 
 
 @dataclass(frozen=True)

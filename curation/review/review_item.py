@@ -45,6 +45,12 @@ class RunOrigin:
         """The origin of the statements of a run that is being recorded."""
         return cls(run.iri, None if run.document is None else run.document.iri, run.source)
 
+    def same_text(self, other: "RunOrigin") -> bool:
+        """Whether both are of one document, or of one run where there is none."""
+        if self.document is not None or other.document is not None:
+            return self.document == other.document
+        return self.run == other.run
+
 
 @dataclass(frozen=True)
 class Decided:

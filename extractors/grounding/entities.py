@@ -13,10 +13,10 @@ from typing import Final
 
 from pyoxigraph import NamedNode
 
-from extractors.candidates import AMBIGUOUS_NAME, NOT_A_NAME, WRONG_CLASS, Problem
+from extractors.candidates import AMBIGUOUS_NAME, NAMESAKE, NOT_A_NAME, Problem
 from extractors.english.people import OPENING_PERSONS, is_given_name
 from extractors.grounding.iri_minting import IriMinter
-from extractors.grounding.linking import Linker, LinkReason, normalize
+from extractors.grounding.linking import Link, Linker, LinkReason, normalize
 from extractors.grounding.mentions import GroundedText
 from extractors.grounding.name_similarity import QUALIFIERS
 from ontology.schema import Schema
@@ -161,18 +161,17 @@ class Names:
     ) -> Name:
         expected = frozenset(mention.said) or mention.expected
         link = self._linker.link(mention.name, expected=expected, context=context)
-        if link.iri is not None and link.entry is not None:
+        exact = link.reason in (LinkReason.LABEL, LinkReason.ALIAS)
+        if exact and link.iri is not None and link.entry is not None:
             known = len(normalize(mention.name).split()) > 1 or not _is_capitalized(link.entry.label)
             problems = () if known or is_name(mention.name) else (_not_a_name(mention.name),)
             return Name(link.iri, link.entry.label, _sorted(link.entry.classes), False, problems)
-        if link.reason is LinkReason.UNKNOWN and mention.alias_of is not None and follow:
+        if mention.alias_of is not None and follow and not self._linker.labels.exact(mention.name):
             owner = self._mentioned.get(name_key(mention.alias_of))
             if owner is not None:
                 return self._resolve(owner, context=context, follow=False)
-        if link.reason is LinkReason.AMBIGUOUS and link.alternatives:
-            entry = link.alternatives[0]
-            problem = Problem(AMBIGUOUS_NAME, link.message, value=entry.iri)
-            return Name(entry.iri, entry.label, _sorted(entry.classes), False, (problem,))
+        if link.reason in (LinkReason.NEAR, LinkReason.AMBIGUOUS):
+            return self._which(mention, link)
         if link.reason is LinkReason.WRONG_CLASS and not mention.said:
             entry = link.alternatives[0]  # the statements in which its class does not fit say so
             return Name(entry.iri, entry.label, _sorted(entry.classes), False)
@@ -182,10 +181,36 @@ class Names:
                 doubts.append(_two_names(mention.name))
             if _ADDRESS.match(mention.name):
                 doubts.append(Problem(NOT_A_NAME, f'"{mention.name}" is an address: write what is there.'))
-        if link.reason is LinkReason.WRONG_CLASS:
-            doubts.append(Problem(WRONG_CLASS, link.message + " Say whether this is a namesake."))
         iri = self._minter.entity(mention.name)
+        if link.reason is LinkReason.WRONG_CLASS:
+            doubts += self._questions(NAMESAKE, mention, link, iri)
         return Name(iri, self._spelling(mention.name), mention.said, True, tuple(doubts))
+
+    def _which(self, mention: Mentioned, link: Link) -> Name:
+        """A new entity of a name that several bear or that is only spelled like known ones: a person decides
+        which of them it is, or that it is new.
+        """
+        iri = self._minter.entity(mention.name)
+        problems = self._questions(AMBIGUOUS_NAME, mention, link, iri)
+        unnamed = () if is_name(mention.name) else (_not_a_name(mention.name),)
+        return Name(iri, self._spelling(mention.name), mention.said, True, (*problems, *unnamed))
+
+    def _questions(
+        self, rule: NamedNode, mention: Mentioned, link: Link, iri: NamedNode
+    ) -> tuple[Problem, ...]:
+        """Whether a new entity is one of those that were not taken, each asked on its own."""
+        entries = (link.entry,) if link.entry is not None else link.alternatives
+        other = " of another kind" if rule == NAMESAKE else ""
+        return tuple(
+            Problem(
+                rule,
+                f'"{mention.name}" may be {entry.label} <{entry.iri.value}>{other}. Choose which one the text '
+                "means, or that it is a new one.",
+                value=entry.iri,
+                focus=iri,
+            )
+            for entry in entries
+        )
 
 
 def alias_properties(schema: Schema) -> frozenset[NamedNode]:

@@ -15,6 +15,48 @@ QUALIFIERS: Final = frozenset(
 """Words that make another place of a name: "East Harlem" is not "Harlem"."""
 
 _SMALL: Final = frozenset("a an and at by de del des for in la le of on the".split())  # noqa: SIM905
+_ABBREVIATED: Final = {
+    "st": ("saint", "street"),
+    "ste": ("sainte",),
+    "sta": ("santa",),
+    "mt": ("mount",),
+    "mtn": ("mountain",),
+    "ft": ("fort",),
+    "pt": ("point",),
+    "is": ("island",),
+    "av": ("avenue",),
+    "ave": ("avenue",),
+    "blvd": ("boulevard",),
+    "rd": ("road",),
+    "ln": ("lane",),
+    "dr": ("drive", "doctor"),
+    "pl": ("place",),
+    "sq": ("square",),
+    "ct": ("court",),
+    "hwy": ("highway",),
+    "pkwy": ("parkway",),
+    "expy": ("expressway",),
+    "tpke": ("turnpike",),
+    "bldg": ("building",),
+    "ctr": ("center", "centre"),
+    "hts": ("heights",),
+    "jct": ("junction",),
+    "univ": ("university",),
+    "inst": ("institute",),
+    "natl": ("national",),
+    "intl": ("international",),
+    "dept": ("department",),
+    "assn": ("association",),
+    "bros": ("brothers",),
+    "co": ("company", "county"),
+    "corp": ("corporation",),
+    "jr": ("junior",),
+    "sr": ("senior",),
+    "dist": ("district",),
+    "metro": ("metropolitan",),
+}
+"""The abbreviations that gazetteers and postal addresses use. The beginning of another word is not one of
+them: Bath is not Bathgate, and MASP is not Maspeth."""
 
 _REMEMBERED: Final = (100, 4000)
 """Up to this length, of so many names the words are kept: a new one is compared with the same ones again."""
@@ -58,12 +100,9 @@ def _alike(a: str, b: str, misspelled: bool) -> bool:
     if a == b or _spelled_otherwise(a, b) or (misspelled and nearly_equal(a, b)):
         return True
     short, long = sorted((a, b), key=len)
-    if len(short) < 2 or any(c.isdigit() for c in a + b):
+    if any(c.isdigit() for c in a + b):
         return False
-    if len(short) >= 3 and long == short + "s":
-        return True
-    begins = len(short) <= 4 and long.startswith(short)
-    return begins or (len(short) == 2 and long[0] == short[0] and long[-1] == short[-1])
+    return (len(short) >= 3 and long == short + "s") or long in _ABBREVIATED.get(short, ())
 
 
 def _spelled_otherwise(a: str, b: str) -> bool:

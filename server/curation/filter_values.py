@@ -24,7 +24,9 @@ _OWN_COMPONENTS = (
     *("UnknownTerm", "DeprecatedTerm", "MalformedLiteral", "RepairedGeometry", "OutsideExtent", "NotJudged"),
     *(
         "ContradictsGeometry",
+        "AmbiguousName",
         "AmbiguousPlace",
+        "NameOfKnown",
         "Namesake",
         "PossibleDuplicate",
         "MoreExact",

@@ -17,6 +17,7 @@ from curation.review.review_queue import named_item
 from curation.review.review_search import ReviewFilter
 from curation.review.reviewer import Reviewer
 from server.curation.filter_values import FilterValues
+from server.curation.identity_questions import Answers, IdentityQuestions
 from server.curation.item_reading import ItemReading
 from server.curation.review_export import csv_of, report_of
 from server.curation.review_filter import identifier
@@ -26,6 +27,7 @@ from server.http.pages import page
 from server.http.reporting.statements import review_json, statement_json, violation_json
 from server.reader_language import for_reader
 from server.runtime.context import Services
+from shapes.errors import ReviewItemDecided
 from sparql.model.change import Statement
 from sparql.model.source import Term
 from sparql.model.vocabulary import DCTERMS, RDF, SH, UKG
@@ -108,6 +110,7 @@ class ReviewService:
         self._decisions = decisions or services.decisions
         self._services = services
         self._reading = ItemReading(services)
+        self._questions = IdentityQuestions(services)
         self._values = FilterValues(services, services.review)
 
     def as_dry_run(self) -> "ReviewService":
@@ -230,6 +233,19 @@ class ReviewService:
             outcome = self._decisions.reopen(items, by, reason=reason)
         return self._report(outcome)
 
+    def choose(
+        self, iri: NamedNode, answers: Answers, by: Reviewer, reason: str | None = None
+    ) -> DecisionReport:
+        """Accept what waits for the answer which entity is meant, as far as the gate accepts it.
+
+        Raises `ReviewItemUnknown`, `ReviewItemDecided` and `InvalidBody`.
+        """
+        item = self._review.get(iri)
+        if item.state is not State.OPEN:
+            raise ReviewItemDecided(item.identifier, item.state.value, "accept")
+        proposed = self._questions.answered(item, answers)
+        return self._report(self._decisions.accept_as(proposed, by, reason=reason))
+
     def history(self, offset: int, limit: int) -> dict[str, Any]:
         """One page of the decisions that were made, newest first."""
         decisions = DecisionHistory(self._services.store)
@@ -310,7 +326,7 @@ class ReviewService:
             )
             if (found := self._similar(node, name))
         }
-        return {**self._reading.json(item), "similar": similar}
+        return {**self._reading.json(item), "similar": similar, "choices": self._questions.json(item)}
 
     def _similar(self, node: Any, name: str | None) -> list[dict[str, Any]]:
         """Existing entities whose names are like that of one end of a statement, best first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -52,7 +52,7 @@ class Batch:
 
     @property
     def added(self) -> TripleIndex:
-        """The statements by their parts. Only `rename` removes any."""
+        """The statements by their parts. Only `rename` and `drop` remove any."""
         if self._index is None or len(self._index) != len(self.statements):
             self._index = TripleIndex(self.statements)
         return self._index
@@ -61,6 +61,13 @@ class Batch:
         """Refuse a statement, or only doubt it where the violation is a warning."""
         held = self.refused if violation.blocking else self.doubts
         held[triple] = (*held.get(triple, ()), violation)
+
+    def drop(self, triples: Collection[Triple]) -> None:
+        """Leave statements out, which the graph says in other words already."""
+        self._index = None
+        for held in (self.statements, self.supports, self.refused, self.doubts, self.uses):
+            for triple in triples:
+                held.pop(triple, None)  # type: ignore[attr-defined]
 
     def rename(self, change: Callable[[Triple], Triple]) -> None:
         """Replace the triples that `change` changes."""

@@ -351,7 +351,7 @@ def _violations(
 ) -> tuple[Violation, ...]:
     return tuple(
         Violation(
-            focus=candidate.subject,
+            focus=problem.focus or candidate.subject,
             message=problem.message,
             component=problem.rule,
             path=(problem.path or candidate.predicate).value,

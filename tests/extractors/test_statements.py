@@ -141,7 +141,11 @@ async def test_an_entity_of_an_impossible_class_is_a_problem(schema: Schema) -> 
 async def test_a_name_that_two_entities_bear_is_ambiguous(schema: Schema) -> None:
     text = "The Bowery Hall is in Springfield."
     extraction = await extract(schema, text, ("Bowery Hall", "located in", "Springfield"))
-    assert rules(by_predicate(extraction, urban("locatedIn"))) == [AMBIGUOUS_NAME]
+    located = by_predicate(extraction, urban("locatedIn"))
+    assert rules(located) == [AMBIGUOUS_NAME, AMBIGUOUS_NAME]
+    candidates = {known("springfield-gardens"), known("springfield-town")}
+    assert {problem.value for problem in located.problems} == candidates
+    assert located.object not in candidates
 
 
 async def test_values_are_read_in_the_propertys_datatype_and_unit(schema: Schema) -> None:

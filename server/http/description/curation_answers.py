@@ -81,10 +81,30 @@ class SuggestedCorrections(Answer):
     suggestions: list[SuggestedCorrection]
 
 
+class Candidate(Answer):
+    """An entity of the graph that a name may mean."""
+
+    iri: str
+    label: str
+    classes: list[str]
+
+
+class Choice(Answer):
+    """An entity of a statement of which a person says which one it is: a candidate, or a new one."""
+
+    entity: str
+    name: str
+    candidates: list[Candidate]
+
+
 class ShownReviewItem(ReadReviewItem):
-    """A review item with the entities that its names may mean, by the end of the statement."""
+    """A review item with the entities that its names may mean, by the end of the statement.
+
+    `choices` are what has to be answered in `entities` when it is accepted.
+    """
 
     similar: dict[str, list[SimilarEntity]]
+    choices: list[Choice]
 
 
 class ReviewItems(Page):

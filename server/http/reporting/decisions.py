@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from curation.merging.merge_record import Merge, Merged
 from server.http.reporting.statements import StatementJson, rejection_json, statement_json
@@ -21,6 +21,23 @@ class AcceptRequest(DecisionRequest):
     """`statements`, if given, replace the item's own: the corrected statement, or several in its place."""
 
     statements: list[StatementJson] | None = Field(None, min_length=1, max_length=50)
+
+
+class ItemAcceptRequest(AcceptRequest):
+    """`entities` says which entities the text means, where the item asks that."""
+
+    entities: dict[str, str | None] | None = Field(
+        None,
+        max_length=2,
+        description="For the `entity` of each of the item's `choices` the IRI that is meant, or null for a new "
+        "one. All statements of the text that ask only this are accepted with the answer.",
+    )
+
+    @model_validator(mode="after")
+    def _either(self) -> "ItemAcceptRequest":
+        if self.entities is not None and self.statements is not None:
+            raise ValueError("give either entities or statements")
+        return self
 
 
 def merge_json(merge: Merge) -> dict[str, Any]:

@@ -1,16 +1,21 @@
-"""Separates a known place from its namesake in a text about another region.
+"""Holds for review what a text states of a known thing that may be another one of the same name.
 
-The graph has Taft Avenue in Chicago; a text says that Taft Avenue lies in Manila. What it says is then not
-stated of Chicago's, and waits for a person. Whether two regions are apart is decided by `RegionComparison`.
+An exact name is enough to write to a known entity only where kind and region agree. The graph has Taft Avenue
+in Chicago, and a text says that Taft Avenue lies in Manila, or speaks of Manila only; the graph has a tunnel,
+and a text says that it is a computer game. What such a text says waits for a person, who says which one is
+meant. So does every new label of a known entity, since labels decide what later texts are linked to. Whether
+two regions are apart is decided by `RegionComparison`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import Literal, NamedNode
 
+from extractors.candidates import UNKNOWN_TERM, WRONG_CLASS
 from ontology import Schema
+from ontology.articles import with_article
 from server.intake.batch import Batch, name_of
 from server.intake.resolution.regions import KnownRegions, RegionComparison
 from server.runtime.settings import Settings
@@ -23,9 +28,14 @@ from sparql.spatial.relations import SpatialRelations
 
 __all__ = ["NamesakeAssessor"]
 
+_OF_KIND = frozenset({UNKNOWN_TERM, WRONG_CLASS})
+"""Why a stated kind is refused that nevertheless tells what the text is about."""
+
 
 class NamesakeAssessor:
-    """Refuses what a text says of a known place that it puts only into regions apart from the known ones."""
+    """Refuses statements about known entities with which a text does not agree in kind or region, and
+    their new labels.
+    """
 
     def __init__(
         self, settings: Settings, relations: SpatialRelations, labels: LabelIndex, store: TripleSource
@@ -39,46 +49,139 @@ class NamesakeAssessor:
         """Does nothing: what is known is read under the writer's lock."""
 
     def assess(self, batch: Batch, schema: Schema) -> None:
-        """Refuse what a text says of a place that lies elsewhere."""
+        """Refuse what a text says of known entities that may be others of their name."""
         new = batch.minted - batch.linked.keys()
+        self._refuse_labels(batch, new)
+        named = self._named(batch, new)
         stated = StatedPlaces.of(schema)
+        known = KnownRegions(self._store, stated)
+        places = {node: known.around(node) for node in named if self._has_one_place(node, stated, schema)}
+        self._compare_regions(batch, schema, stated, new, places)
+        for node, kinds in _kinds(batch, named).items():
+            own = self._classes(node)
+            if not own or any(_in_line(kind, own, schema) for kind in kinds):
+                continue
+            unknown = not any(isinstance(kind, NamedNode) and kind in schema.classes for kind in kinds)
+            if unknown and (node not in places or self._shares_region(node, named, known)):
+                continue
+            self._refuse(
+                batch,
+                node,
+                f"The text says that {{name}} is {_written(kinds, schema)}, and the graph has "
+                f"{_written(own, schema)}",
+            )
+
+    def _refuse_labels(self, batch: Batch, new: Collection[NamedNode]) -> None:
+        """Refuse names that a known entity does not have yet."""
+        for triple in list(batch.statements):
+            subject = triple.subject
+            if triple.predicate not in self._labels.label_properties or not isinstance(subject, NamedNode):
+                continue
+            if subject in new or triple in batch.refused or not isinstance(triple.object, Literal):
+                continue
+            entries = self._labels.entries_of(subject)
+            if entries and not any(True for _ in self._store.match(subject, triple.predicate, triple.object)):
+                violation = Violation(
+                    focus=subject,
+                    message=f"{entries[0].label} has no such name yet. Accept it only if {triple.object.value} "
+                    "is a name of this very thing: later texts are linked by it.",
+                    component=UKG.NameOfKnown,
+                    path=triple.predicate.value,
+                    value=triple.object,
+                )
+                batch.refuse(triple, violation)
+
+    def _named(self, batch: Batch, new: Collection[NamedNode]) -> set[NamedNode]:
+        """The known entities that a text names. A client that gives an IRI and no words means that one."""
+        return {
+            node
+            for triple in batch.statements
+            if (support := batch.supports.get(triple)) is not None and support.quote is not None
+            for node in (triple.subject, triple.object)
+            if isinstance(node, NamedNode) and node not in new and self._labels.entries_of(node)
+        }
+
+    def _compare_regions(
+        self,
+        batch: Batch,
+        schema: Schema,
+        stated: StatedPlaces,
+        new: Collection[NamedNode],
+        places: Mapping[NamedNode, Collection[NamedNode]],
+    ) -> None:
         said = _said(batch, new, stated)
-        if not said:
+        everywhere = set().union(*said.values())
+        said = {place: regions for place, regions in said.items() if place not in new}
+        if not everywhere:
             return
-        added, known_regions = batch.added, KnownRegions(self._store, stated)
-        comparison = RegionComparison(
-            Overlay(self._store, [triple for triple in batch.statements if triple not in batch.refused]),
-            stated,
-            schema,
-            new,
-            shapes=lambda node: self._relations.geometry_with(added, node),
-            slack_m=self._settings.geometry_slack_m,
-        )
+        added, known = batch.added, KnownRegions(self._store, stated)
+        overlay = Overlay(self._store, [triple for triple in batch.statements if triple not in batch.refused])
+
+        def comparison(unknown: Collection[NamedNode]) -> Callable[[NamedNode, NamedNode], bool]:
+            return RegionComparison(
+                overlay,
+                stated,
+                schema,
+                unknown,
+                shapes=lambda node: self._relations.geometry_with(added, node),
+                slack_m=self._settings.geometry_slack_m,
+            ).apart
+
         for place, regions in said.items():
-            known = known_regions.around(place) if self._has_one_place(place, stated, schema) else ()
-            if known and all(comparison.apart(region, other) for region in regions for other in known):
-                self._refuse(batch, place, regions, known)
+            around = known.around(place) if self._has_one_place(place, stated, schema) else ()
+            apart = comparison(new)
+            if around and all(apart(region, other) for region in regions for other in around):
+                self._refuse_region(batch, place, regions, around)
+        # Of a region that only the text knows, nothing but its kind tells that it is apart from others.
+        apart = comparison(())
+        for place, around in places.items():
+            if place in said or place in everywhere or not around:
+                continue
+            if all(apart(region, other) for region in everywhere for other in (place, *around)):
+                self._refuse_region(batch, place, everywhere, around)
+
+    def _shares_region(self, node: NamedNode, named: Iterable[NamedNode], known: KnownRegions) -> bool:
+        """Whether the text names something else in a region around the entity, or such a region."""
+        own = known.with_wider(node)
+        return any(not own.isdisjoint(known.with_wider(other)) for other in named if other != node)
+
+    def _classes(self, node: NamedNode) -> set[NamedNode]:
+        kinds = (triple.object for triple in self._store.match(node, RDF.type, None))
+        return {kind for kind in kinds if isinstance(kind, NamedNode)}
 
     def _has_one_place(self, node: NamedNode, stated: StatedPlaces, schema: Schema) -> bool:
         """Whether it is a feature, as far as is known; an organization may be in many places."""
-        kinds = [triple.object for triple in self._store.match(node, RDF.type, None)]
-        classes = [kind for kind in kinds if isinstance(kind, NamedNode)]
+        classes = self._classes(node)
         return not classes or any(not schema.superclasses(one).isdisjoint(stated.shaped) for one in classes)
 
-    def _refuse(
+    def _refuse_region(
         self, batch: Batch, place: NamedNode, said: Iterable[NamedNode], known: Iterable[NamedNode]
     ) -> None:
-        here, there, name = (
+        here, there = (
             ", ".join(sorted(name_of(node, batch.added, self._labels) for node in nodes)[:3])
-            for nodes in (said, known, [place])
+            for nodes in (said, known)
         )
+        self._refuse(batch, place, f"The text is about {{name}} in {here}, and the graph has one in {there}")
+
+    def _refuse(self, batch: Batch, node: NamedNode, difference: str) -> None:
+        """Refuse all that is said of an entity; `difference` says why, with `{name}` for its name."""
+        reason = difference.replace("{name}", name_of(node, batch.added, self._labels))
         for triple in list(batch.statements):
-            if place in (triple.subject, triple.object) and triple not in batch.refused:
-                batch.refuse(triple, _namesake(triple, f"{name} in {here}", f"{name} in {there}"))
+            if node not in (triple.subject, triple.object) or triple in batch.refused:
+                continue
+            violation = Violation(
+                focus=node,
+                message=f"{reason}: they may be namesakes. Choose whether the text means the known one or a "
+                "new one.",
+                component=UKG.Namesake,
+                path=triple.predicate.value,
+                value=node,
+            )
+            batch.refuse(triple, violation)
 
 
 def _said(batch: Batch, new: Collection[NamedNode], stated: StatedPlaces) -> dict[NamedNode, set[NamedNode]]:
-    """The regions into which a text puts places that it names and the graph has.
+    """The regions into which a text puts places.
 
     A client that names a place by its IRI means that one.
     """
@@ -87,7 +190,7 @@ def _said(batch: Batch, new: Collection[NamedNode], stated: StatedPlaces) -> dic
         place, region = triple.subject, triple.object
         if stated.meaning(triple.predicate) is not Where.WITHIN or triple in batch.refused:
             continue
-        if not isinstance(place, NamedNode) or not isinstance(region, NamedNode) or place in new:
+        if not isinstance(place, NamedNode) or not isinstance(region, NamedNode):
             continue
         support = batch.supports.get(triple)
         if region in new or (support is not None and support.quote is not None):
@@ -95,12 +198,29 @@ def _said(batch: Batch, new: Collection[NamedNode], stated: StatedPlaces) -> dic
     return found
 
 
-def _namesake(triple: Triple, said: str, known: str) -> Violation:
-    return Violation(
-        focus=triple.subject,
-        message=f"The text is about {said}, and the graph has {known}: they may be namesakes. Accept it only "
-        "if they are one place.",
-        component=UKG.Namesake,
-        path=triple.predicate.value,
-        value=triple.object,
+def _kinds(batch: Batch, named: Collection[NamedNode]) -> dict[NamedNode, set[NamedNode | Literal]]:
+    """What a text says that known entities are: classes, or words for which the ontology has none."""
+    found: dict[NamedNode, set[NamedNode | Literal]] = {}
+    for triple in batch.statements:
+        node, kind = triple.subject, triple.object
+        reasons = {violation.component for violation in batch.refused.get(triple, ())}
+        if triple.predicate != RDF.type or node not in named or not reasons <= _OF_KIND:
+            continue
+        if isinstance(node, NamedNode) and isinstance(kind, NamedNode | Literal):
+            found.setdefault(node, set()).add(kind)
+    return found
+
+
+def _in_line(kind: NamedNode | Literal, classes: Iterable[NamedNode], schema: Schema) -> bool:
+    return isinstance(kind, NamedNode) and any(
+        kind in schema.superclasses(own) or own in schema.superclasses(kind) for own in classes
     )
+
+
+def _written(kinds: Iterable[NamedNode | Literal], schema: Schema) -> str:
+    labels = {
+        schema.classes[kind].label if kind in schema.classes else kind.value
+        for kind in kinds
+        if isinstance(kind, NamedNode | Literal)
+    }
+    return " or ".join(with_article(label) for label in sorted(labels))

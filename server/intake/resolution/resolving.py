@@ -15,7 +15,7 @@ from sparql.ask.places import StatedPlaces, Where
 from sparql.model.change import Violation
 from sparql.model.source import Overlay, Term, TripleIndex
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import RDF, RDFS, SH, SKOS, UKG
+from sparql.model.vocabulary import RDF, SH, UKG
 from sparql.names.label_state import ALIASES, MAIN_LABELS
 from sparql.names.labels import LabelIndex, alias_properties
 from sparql.names.resolution import Resolver, SimilarName, representative
@@ -23,16 +23,18 @@ from sparql.spatial.relations import SpatialRelations
 
 _SEARCHED = 20
 _MOST_NAMES = 500
+_MOST_ASKED = 5
 
 
 class ResolutionAssessor:
     """Resolves the new entities of a batch by the thresholds of the settings.
 
-    An entity that extraction named is linked when it is certainly a known one; its name becomes an alias. A
-    name that may be a misspelled one is so only where something known confirms it: both have a place of their
-    own there, or the text says of a known thing what the graph says of it and the known one. Names that are
-    only similar are queued, as are those of entities that clients named. A batch has at most some hundred
-    names resolved; the others stay new: whole data sets are loaded, not extracted.
+    An entity that extraction named is a known one where the graph has exactly this name for one thing that
+    fits in kind and place. Where the names only have the same words, or differ in a slip and something known
+    confirms it (both have a place of their own there, or the text says of a known thing what the graph says
+    of it and the known one), all that the text says of it waits until a person says which it is. Names
+    that are only similar are accepted as new and queued, as are those of entities that clients named. A batch
+    has at most some hundred names resolved; the others stay new: whole data sets are loaded, not extracted.
     """
 
     def __init__(
@@ -64,17 +66,33 @@ class ResolutionAssessor:
             if not isinstance(iri, NamedNode) or self._is_known(iri):
                 continue
             found = self._alike(iri, batch, added, naming, stated, schema)
-            sure = [
+            likely = [
                 one
                 for one in found
                 if one.score >= self._settings.link_threshold
                 and (one.sure or (one.slip and self._is_confirmed(iri, one, added, stated)))
             ]
-            if iri in batch.minted and len({representative(self._store, one.entry.iri) for one in sure}) == 1:
-                self._link(batch, iri, sure[0].entry)
+            exact = [one for one in likely if one.sure and self._has_name(one.entry, iri, added, naming)]
+            if (
+                iri in batch.minted
+                and len({representative(self._store, one.entry.iri) for one in exact}) == 1
+            ):
+                self._link(batch, iri, exact[0].entry)
                 added = batch.added
+            elif iri in batch.minted and likely:
+                self._ask(batch, iri, likely)
             elif found and found[0].score >= self._settings.duplicate_threshold:
                 self._queue(batch, iri, found[0], naming)
+
+    def _has_name(
+        self, entry: LabelEntry, iri: NamedNode, added: TripleIndex, naming: frozenset[NamedNode]
+    ) -> bool:
+        """Whether a known entity has one of the names of a new one."""
+        return any(
+            any(known.iri == entry.iri for known in self._labels.exact(triple.object.value))
+            for triple in added.match(iri, None, None)
+            if triple.predicate in naming and isinstance(triple.object, Literal)
+        )
 
     def _alike(
         self,
@@ -137,17 +155,34 @@ class ResolutionAssessor:
         )
 
     def _link(self, batch: Batch, iri: NamedNode, entry: LabelEntry) -> None:
-        """Replace the entity by the known one; a name that it does not have yet becomes an alias."""
+        """Replace the entity by the known one, whose label stays as it is."""
+        batch.drop([t for t in batch.statements if t.subject == iri and t.predicate in MAIN_LABELS])
 
         def change(triple: Triple) -> Triple:
             subject = entry.iri if triple.subject == iri else triple.subject
             value = entry.iri if triple.object == iri else triple.object
-            is_label = triple.subject == iri and triple.predicate == RDFS.label
-            has_label = Triple(subject, RDFS.label, value) in self._store.match(subject, RDFS.label, value)
-            return Triple(subject, SKOS.altLabel if is_label and not has_label else triple.predicate, value)
+            return Triple(subject, triple.predicate, value)
 
         batch.rename(change)
         batch.linked[iri] = entry
+
+    def _ask(self, batch: Batch, iri: NamedNode, found: Sequence[SimilarName]) -> None:
+        """Let all that the text says of an entity wait until a person says which one it is."""
+        for triple in list(batch.statements):
+            if iri not in (triple.subject, triple.object):
+                continue
+            for one in found[:_MOST_ASKED]:
+                batch.refuse(
+                    triple,
+                    Violation(
+                        focus=iri,
+                        message=f"It may be {one.entry.label} <{one.entry.iri.value}>: the names are "
+                        f"{one.similarity:.2f} alike. Choose which one the text means, or that it is a new one.",
+                        component=UKG.AmbiguousName,
+                        path=triple.predicate.value,
+                        value=one.entry.iri,
+                    ),
+                )
 
     def _queue(self, batch: Batch, iri: NamedNode, found: SimilarName, naming: frozenset[NamedNode]) -> None:
         name = next(t for t in batch.statements if t.subject == iri and t.predicate in naming)

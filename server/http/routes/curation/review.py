@@ -12,6 +12,7 @@ from starlette.responses import Response
 from curation.review.review_queue import named_item
 from curation.review.review_search import ReviewFilter
 from curation.review.reviewer import Reviewer
+from server.curation.identity_questions import answers_of
 from server.curation.review_filter import FilterJson, filter_of, iri_of
 from server.curation.reviewing import MOST_AT_ONCE, Correction, ReviewService
 from server.errors import InvalidBody
@@ -19,7 +20,7 @@ from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
-from server.http.reporting.decisions import AcceptRequest, DecisionRequest
+from server.http.reporting.decisions import DecisionRequest, ItemAcceptRequest
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.http.reporting.statements import TermJson, statement_of, term_of
 from server.message import Message
@@ -236,17 +237,22 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         "/review/{item}/accept",
         dependencies=decides,
         response_model=None,
-        openapi_extra=body_schema(AcceptRequest),
+        openapi_extra=body_schema(ItemAcceptRequest),
     )
     async def accept(request: Request, item: str) -> Response | dict[str, Any]:
-        """Accept the statement, as it is or corrected; 422 with the reasons when the gate refuses it."""
-        message = await read_json(request, AcceptRequest, limit)
+        """Accept the statement, as it is, corrected, or of the entity that is meant; 422 when the gate refuses it."""
+        message = await read_json(request, ItemAcceptRequest, limit)
         given = message.statements
         statements = None if given is None else [statement_of(one)[0] for one in given]
-        by = reviewer(request, message)
-        decided = await run_in_threadpool(
-            acting(message).decide, "accept", [named_item(item)], by, message.reason, statements
-        )
+        by, sent = reviewer(request, message), message.entities
+        if sent is not None:
+            decided = await run_in_threadpool(
+                acting(message).choose, named_item(item), answers_of(sent), by, message.reason
+            )
+        else:
+            decided = await run_in_threadpool(
+                acting(message).decide, "accept", [named_item(item)], by, message.reason, statements
+            )
         if decided.refused and not message.dry_run:
             return problem_response(
                 422,

@@ -1,0 +1,178 @@
+"""Which entity a text means: the candidates that a review item names, and the answer of a person.
+
+A name that does not decide between entities lets all that a text says of it wait, see
+`server.intake.resolution`. Each violation names the entity in question as its focus node and a candidate as
+its value. One answer decides every statement of the same text that asks the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from curation.review.review_item import ReviewItem, State
+from extractors.grounding.iri_minting import IriMinter
+from extractors.grounding.linking import normalize
+from server.errors import InvalidBody
+from server.runtime.context import Services
+from sparql.model.change import Statement
+from sparql.model.vocabulary import RDF, RDFS, SKOS, UKG
+from sparql.names.label_state import MAIN_LABELS
+
+_QUESTIONS: Final = frozenset({UKG.AmbiguousName, UKG.Namesake})
+
+Answers = Mapping[NamedNode, NamedNode | None]
+"""For each entity in question the one that is meant; None: a new one."""
+
+
+class IdentityQuestions:
+    """Reads the questions of review items, and rewrites statements by the answers; blocks."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def of(self, item: ReviewItem) -> dict[NamedNode, list[NamedNode]]:
+        """The entities in question of an open item, each with its candidates, the likeliest first."""
+        found: dict[NamedNode, list[NamedNode]] = {}
+        for violation in item.violations if item.state is State.OPEN else ():
+            focus, value = violation.focus, violation.value
+            if violation.component not in _QUESTIONS or focus not in (
+                item.triple.subject,
+                item.triple.object,
+            ):
+                continue
+            if isinstance(focus, NamedNode) and isinstance(value, NamedNode):
+                candidates = found.setdefault(focus, [])
+                candidates += [] if value in candidates else [value]
+        return found
+
+    def json(self, item: ReviewItem) -> list[dict[str, Any]]:
+        """The questions as clients see them."""
+        return [
+            {
+                "entity": entity.value,
+                "name": self._name(item, entity),
+                "candidates": [
+                    {
+                        "iri": one.value,
+                        "label": self._label(one) or one.value,
+                        "classes": sorted(class_.value for class_ in self._services.labels.classes_of(one)),
+                    }
+                    for one in candidates
+                ],
+            }
+            for entity, candidates in self.of(item).items()
+        ]
+
+    def answered(self, item: ReviewItem, answers: Answers) -> dict[NamedNode, tuple[Statement, ...]]:
+        """The statements of all items that the answers decide, this one among them.
+
+        Raises `InvalidBody` for an answer to what the item does not ask, and where one is missing.
+        """
+        asked = self.of(item)
+        problems = [
+            (f"entities.{one.value}", "the item does not ask about it") for one in answers.keys() - asked
+        ]
+        problems += [
+            (f"entities.{one.value}", "say which entity it is, or null for a new one")
+            for one in asked.keys() - answers.keys()
+        ]
+        problems += [
+            (f"entities.{entity.value}", f"<{one.value}> has no name in the graph; choose a candidate")
+            for entity, one in answers.items()
+            if one is not None and one != entity and not self._label(one)
+        ]
+        if problems:
+            raise InvalidBody(problems)
+        named = {entity: self._name(item, entity) for entity in answers}
+        chosen = {entity: self._chosen(entity, answers[entity], named[entity]) for entity in answers}
+        proposed: dict[NamedNode, tuple[Statement, ...]] = {}
+        for one in (item, *self._same_question(item, answers)):
+            proposed[one.iri] = (one.stating(self._rewritten(one.triple, chosen)),)
+        added = [
+            item.stating(triple)
+            for entity, iri in chosen.items()
+            if answers[entity] is None and iri != entity
+            for triple in self._introduced(item, entity, iri, named[entity])
+        ]
+        return {**proposed, item.iri: (*proposed[item.iri], *added)}
+
+    def _introduced(self, item: ReviewItem, known: NamedNode, new: NamedNode, name: str) -> Iterator[Triple]:
+        """The name of a namesake of a known entity, and its kind, which is the same unless the text has one."""
+        language = self._services.settings.language.partition(",")[0].strip()
+        yield Triple(new, RDFS.label, Literal(name, language=language) if language else Literal(name))
+        review = self._services.review
+        others = (one for one in review.items(review.about(known)) if one.origin.same_text(item.origin))
+        if not any(one.triple.predicate == RDF.type and one.triple.subject == known for one in others):
+            for kind in sorted(self._services.labels.classes_of(known), key=str):
+                yield Triple(new, RDF.type, kind)
+
+    def _same_question(self, item: ReviewItem, answers: Answers) -> Iterator[ReviewItem]:
+        """The other open items of the text that wait for these answers only."""
+        review = self._services.review
+        about = {iri for entity in answers for iri in review.about(entity)} - {item.iri}
+        for other in review.items(sorted(about, key=lambda one: one.value)):
+            asked = self.of(other)
+            if asked and asked.keys() <= answers.keys() and other.origin.same_text(item.origin):
+                if all(violation.component in _QUESTIONS for violation in other.violations):
+                    yield other
+
+    def _chosen(self, entity: NamedNode, answer: NamedNode | None, name: str) -> NamedNode:
+        if answer is not None:
+            return answer
+        if not self._label(entity):
+            return entity  # It was new: it keeps the IRI that extraction minted.
+        return IriMinter(self._services.settings.base_iri, self._is_used).entity(name)
+
+    def _rewritten(self, triple: Triple, chosen: Mapping[NamedNode, NamedNode]) -> Triple:
+        subject, predicate, value = triple.subject, triple.predicate, triple.object
+        if isinstance(value, NamedNode):
+            value = chosen.get(value, value)
+        if not isinstance(subject, NamedNode) or chosen.get(subject, subject) == subject:
+            return Triple(subject, predicate, value)
+        subject = chosen[subject]
+        if predicate in MAIN_LABELS and isinstance(value, Literal):
+            return self._as_name(subject, value) or Triple(subject, predicate, value)
+        return Triple(subject, predicate, value)
+
+    def _as_name(self, known: NamedNode, name: Literal) -> Triple | None:
+        """A new name of an entity that has a label: the label that is the same, or another name of it."""
+        labels = [
+            triple
+            for predicate in (RDFS.label, *sorted(self._services.labels.label_properties, key=str))
+            for triple in self._services.store.match(known, predicate, None)
+            if isinstance(triple.object, Literal)
+        ]
+        same = (one for one in labels if normalize(one.object.value) == normalize(name.value))  # type: ignore[union-attr]
+        return next(same, Triple(known, SKOS.altLabel, name) if labels else None)
+
+    def _name(self, item: ReviewItem, entity: NamedNode) -> str:
+        own = item.subject_name if entity == item.triple.subject else item.object_name
+        return own or self._label(entity) or entity.value
+
+    def _label(self, iri: NamedNode) -> str | None:
+        entries = self._services.labels.entries_of(iri)
+        return entries[0].label if entries else None
+
+    def _is_used(self, iri: NamedNode) -> bool:
+        return any(True for _ in self._services.store.match(iri, None, None))
+
+
+def answers_of(sent: Mapping[str, str | None]) -> Answers:
+    """The answers of a request. Raises `InvalidBody` for what is no IRI."""
+    problems: list[tuple[str, str]] = []
+
+    def iris(values: Iterable[str]) -> Iterator[NamedNode]:
+        for value in values:
+            try:
+                yield NamedNode(value)
+            except ValueError as error:
+                problems.append((f"entities.{value[:80]}", f"this is not an IRI: {error}"))
+
+    entities = list(iris(sent))
+    chosen = [None if value is None else next(iris([value]), None) for value in sent.values()]
+    if problems:
+        raise InvalidBody(problems)
+    return dict(zip(entities, chosen, strict=True))
