@@ -12,7 +12,6 @@ from pyoxigraph import NamedNode
 
 from extractors.english.coreference import Antecedents, is_anaphor
 from extractors.english.values import looks_like_value
-from extractors.english.wording.units import capitalized_runs
 from extractors.grounding.entities import (
     is_name,
     name_key,
@@ -166,7 +165,7 @@ class Interpreter:
         return name if whole is None else " ".join(self._text.evidence(whole).quote.split())
 
     def _whole(self, part: Span) -> Span | None:
-        runs = capitalized_runs(self._text.text, self._text.sentence_of(part))
+        runs = self._text.capitalized_runs(self._text.sentence_of(part))
         whole = next((run for run in runs if run.start <= part.start and part.end < run.end), None)
         if whole is None:
             return None

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from extractors.candidates import Evidence
+from extractors.english.wording.units import capitalized_runs
 from extractors.grounding.claims import Claims
 from extractors.reservations import Reservation
 from extractors.text.chunking import Span, sentences
@@ -66,6 +67,13 @@ class GroundedText:
         self._starts = [sentence.start for sentence in self.sentences]
         self._folded = _fold(text)
         self._claims = Claims(text, self.sentences)
+        self._runs: dict[Span, tuple[Span, ...]] = {}
+
+    def capitalized_runs(self, sentence: Span) -> tuple[Span, ...]:
+        """Return the names that capitalized words in a sentence are; found once for each sentence."""
+        if sentence not in self._runs:
+            self._runs[sentence] = tuple(capitalized_runs(self.text, sentence))
+        return self._runs[sentence]
 
     def occurrences(self, words: str, within: Span | None = None) -> tuple[Span, ...]:
         """Return where the words occur as whole words, in order.

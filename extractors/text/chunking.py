@@ -14,6 +14,9 @@ __all__ = ["Chunk", "ChunkSize", "Span", "chunks", "sentences"]
 _CHARACTERS_PER_WORD = 12
 _LOOK_BACK = 40
 _LONGEST_LEAD = 40
+_LONGEST_SENTENCE = 2000
+_CUTS = ("\n", "\t", ", ", " ")
+"""Where a sentence that is too long is cut, the better places first."""
 
 _PARAGRAPH = re.compile(r"\n[ \t\r]*+\n\s*+|\n(?=[ \t]*(?:[-*•·–—]|>+|\d+[.)])[ \t])")
 _NOTES = r"(?:\[(?:\d{1,3}|[a-z]|note\ \d{1,3}|citation\ needed)\])*+"
@@ -70,7 +73,8 @@ def sentences(text: str) -> tuple[Span, ...]:
     """Return the sentences of a text in order, without the white space around them.
 
     Abbreviations (St., No., U.S.) and initials end a sentence only before a word that opens one. Marks of
-    footnotes may follow the stop: "in 1901.[4] It".
+    footnotes may follow the stop: "in 1901.[4] It". What goes on for more than 2,000 characters without an end
+    is no sentence but a list or a table: it is cut at lines, tabs, commas or blanks.
     """
     return tuple(sentence for paragraph in _paragraphs(text) for sentence in paragraph)
 
@@ -141,6 +145,13 @@ def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
+    while end - start > _LONGEST_SENTENCE:
+        places = (text.rfind(cut, start + 1, start + _LONGEST_SENTENCE) for cut in _CUTS)
+        cut = next((place for place in places if place > 0), start + _LONGEST_SENTENCE - 1) + 1
+        yield from _stripped(text, start, cut)
+        start = cut
+        while start < end and text[start].isspace():
+            start += 1
     if start < end:
         yield Span(start, end)
 

@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode
 
 from extractors.english.people import looks_like_organization, looks_like_person
 from extractors.english.wording.descriptions import lead_of
-from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, capitalized_runs, units_of
+from extractors.english.wording.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, units_of
 from extractors.english.wording.whole_names import WholeNames
 from extractors.grounding.entities import name_key
 from extractors.grounding.interpretation import Interpretation
@@ -297,7 +297,7 @@ class KindLook:
         own = kind_of_name(name, self._schema)
         if word is None or (own is not None and self._related(own, kind)):
             return None
-        runs = capitalized_runs(self._text.text, self._text.sentence_of(word))
+        runs = self._text.capitalized_runs(self._text.sentence_of(word))
         found = next((run for run in runs if run.start <= word.start and word.end <= run.end), None)
         other = found is not None and name_key(name) not in name_key(_words(self._text, found))
         return _words(self._text, found) if found is not None and other else None

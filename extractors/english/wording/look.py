@@ -33,7 +33,6 @@ from extractors.english.wording.units import (
     PREPOSITIONS,
     Kind,
     Unit,
-    capitalized_runs,
     crosses_lines,
     is_adjectival,
     is_indefinite,
@@ -66,7 +65,7 @@ class Wording:
         self.schema = linker.schema
         self.phrases = phrases_of(linker.schema)
         self.reads = detect_language(text.text, expected=(_LANGUAGE,)) in (_LANGUAGE, None)
-        runs = {run for one in text.sentences for run in capitalized_runs(text.text, one)}
+        runs = {run for one in text.sentences for run in text.capitalized_runs(one)}
         self._runs = frozenset(run for run in runs if not is_indefinite(text.text, run))
         self._whole = WholeNames(text, linker, self.phrases)
         named = [name for name in names if is_name(name)]
@@ -205,7 +204,7 @@ class Wording:
         """
         text = self.text.text
         names = {span for span in self._names if sentence.start <= span.start < sentence.end}
-        names |= set(capitalized_runs(text, sentence))
+        names |= set(self.text.capitalized_runs(sentence))
         group = group_of(term)
         if group is not Group.NAMES or not self._whole.is_part(names, value):
             names = {span for span in names if span.end <= value.start or value.end <= span.start} | {value}

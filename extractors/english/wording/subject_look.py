@@ -42,7 +42,6 @@ from extractors.english.wording.units import (
     PREPOSITIONS,
     Kind,
     Unit,
-    capitalized_runs,
     spaced,
     units_of,
 )
@@ -75,7 +74,7 @@ class SubjectLook:
         self.topics = Topics(text, self._units_of, self._suits, self._is_called, self._phrases)
 
     def _units_of(self, sentence: Span) -> Sequence[Unit]:
-        runs = capitalized_runs(self._text.text, sentence)
+        runs = self._text.capitalized_runs(sentence)
         return units_of(self._text.text, sentence, {*self._names, *runs})
 
     def _suits(self, noun: str, name: str) -> bool:

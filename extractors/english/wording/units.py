@@ -66,6 +66,7 @@ _KEY = re.compile(r"[^\n:]{1,30}:\s|\s*\n")
 _SHORTEST_WRAPPED: Final = 50
 _REACH: Final = 40
 _ADJECTIVE = re.compile(r"\b[Aa]n?\s+$")
+_OPENING = re.compile(r"[ \t\r\n\"'“‘(]*+")
 _ADJECTIVAL = re.compile(
     r"[A-Z]\w*(?:ican|ese|ish|ian|ench|utch|reek|erman|wiss|lean|rean|pean"
     r"|aelic|eltic|rabic|lavic|andic)"
@@ -224,16 +225,19 @@ def capitalized_runs(text: str, sentence: Span) -> Iterable[Span]:
 
 def _runs(text: str, sentence: Span) -> Iterable[Span]:
     """The runs of capitalized words."""
+    line = sentence.start  # Where the line of the run begins.
     for match in _runs_of_lines(text, sentence):
-        described = _ADJECTIVE.search(text, sentence.start, match.start())
+        line = text.rfind("\n", line, match.start()) + 1 or line
+        described = _ADJECTIVE.search(
+            text, max(sentence.start, match.start() - _REACH), match.start()
+        )
         if described and _NOUN_FOLLOWS.match(text, match.end(), sentence.end) and " " not in match.group():
             continue
         if _is_key(text, match):
             continue
         if _ORDINAL.fullmatch(match.group()) and _NOUN_FOLLOWS.match(text, match.end(), sentence.end):
             continue
-        line = text.rfind("\n", sentence.start, match.start()) + 1
-        opens = not text[max(sentence.start, line) : match.start()].strip(" \t\r\n\"'“‘(")
+        opens = _OPENING.fullmatch(text, line, match.start()) is not None
         word, _, rest = match.group().partition(" ")
         asks = word.casefold() in AUXILIARIES or word.endswith(("ed", "ing"))
         asks = asks and _ARTICLE.match(rest) is not None  # "Does the", "Nicknamed the"
@@ -278,8 +282,10 @@ def _person_of_place(words: str) -> int | None:
 
 def _is_key(text: str, match: re.Match[str]) -> bool:
     """Whether a word opens the key of a line or an entry: "Owner: Oak Trust", "Floor area: 40 acres"."""
-    before = text[: match.start()].rstrip(" \t")
-    opens = not before or before[-1] in "\n|•*(;"
+    at = match.start()
+    while at and text[at - 1] in " \t":
+        at -= 1
+    opens = not at or text[at - 1] in "\n|•*(;"
     return opens and " " not in match.group() and _COLON.match(text, match.end()) is not None
 
 

@@ -10,7 +10,6 @@ from extractors.english.coreference import OPENERS
 from extractors.english.people import TITLES
 from extractors.english.wording.phrases import OF_PLACES, Phrases
 from extractors.english.wording.units import (
-    capitalized_runs,
     crosses_lines,
     is_adjectival,
     is_adjective,
@@ -181,7 +180,7 @@ class WholeNames:
         """The longer name that a name is a part of wherever it occurs: "Norton" of "Norton Hill"."""
         found: Span | None = None
         for place in places:
-            runs = capitalized_runs(self._text.text, self._text.sentence_of(place))
+            runs = self._text.capitalized_runs(self._text.sentence_of(place))
             found = next((run for run in runs if self.is_part({run}, place)), None)
             if found is None:
                 return None
