@@ -14,6 +14,7 @@ from typing import Literal as OneOf
 from pyoxigraph import Literal, NamedNode
 
 from extractors.readers.reading import Turn
+from extractors.time_limit import Incomplete
 
 __all__ = [
     "AMBIGUOUS_NAME",
@@ -168,7 +169,10 @@ class TurnTrace(Turn):
 
 @dataclass(frozen=True)
 class Extraction:
-    """Everything that one text yielded; `seconds` is the wall time of the whole extraction."""
+    """Everything that one text yielded; `seconds` is the wall time of the whole extraction.
+
+    `incomplete` says why it ended before the whole text was read, and where.
+    """
 
     candidates: tuple[Candidate, ...]
     entities: tuple[Entity, ...]
@@ -178,3 +182,4 @@ class Extraction:
     prompt_version: str
     method: str
     seconds: float
+    incomplete: Incomplete | None = None

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from pyoxigraph import NamedNode
 
@@ -25,12 +25,18 @@ from extractors.settings import ExtractionSettings, ProfileSettings
 from extractors.statements import StatementBuilder
 from extractors.text.chunking import Chunk, Span, chunks
 from extractors.text.cleaning import check_text, readable
+from extractors.time_limit import Incomplete, OutOfTime, TimeLimit
 from ontology.schema import Schema
 
 __all__ = ["ExtractionSettings", "Pipeline", "ProfileSettings", "Progress"]
 
 Progress = Callable[[Mapping[str, Any]], None]
 """Is called with each step of an extraction as it is done."""
+
+_READING: Final = 0.8
+"""The share of the time in which the model reads; the rest is for making statements of what it said."""
+_TRY: Final = 0.6
+_SMALLER: Final = 4
 
 _Shown = tuple[Chunk, str]
 """A chunk of the text, and the words that a reader is shown of it."""
@@ -106,9 +112,15 @@ class Pipeline:
         started = self._clock()
         schema = self.schema
         chosen = method or self._default(schema)
-        reader, placed = await self._read(text, chosen, schema, progress or _unwatched)
-        said = [StatedTriple(triple, span) for span, reading in placed for triple in reading.triples]
-        candidates, entities = await asyncio.to_thread(self._state, text, schema, said, chosen)
+        limit = TimeLimit(self.settings.time_limit_s)
+        try:
+            reader, placed, stopped = await self._read(text, chosen, schema, progress or _unwatched, limit)
+            said = [StatedTriple(triple, span) for span, reading in placed for triple in reading.triples]
+            stated = await asyncio.to_thread(self._state_in_time, text, schema, said, chosen, limit)
+        finally:
+            limit.cancel()  # Where the caller left, the thread ends too.
+        candidates, entities, unstated = stated
+        at = min((one for one in (stopped, unstated) if one is not None), default=None)
         if progress is not None:
             progress({"action": "link", "candidates": len(candidates), "entities": len(entities)})
         traces = tuple(_trace(span, turn) for span, reading in placed for turn in reading.turns)
@@ -122,26 +134,29 @@ class Pipeline:
             prompt_version=reader.prompt_version,
             method=chosen.name,
             seconds=self._clock() - started,
+            incomplete=None if at is None else Incomplete(_too_long(limit), at),
         )
 
     async def ask(self, text: str, method: Method | None = None) -> None:
         """Ask the model everything about a text, where it keeps its answers for `extract`; raises as that."""
-        schema = self.schema
-        await self._read(text, method or self._default(schema), schema, _unwatched)
+        schema, limit = self.schema, TimeLimit(self.settings.time_limit_s)
+        await self._read(text, method or self._default(schema), schema, _unwatched, limit)
 
     async def _read(
-        self, text: str, method: Method, schema: Schema, progress: Progress
-    ) -> tuple[Reader, list[tuple[Span, Reading]]]:
-        """What the model says of each chunk of a text."""
+        self, text: str, method: Method, schema: Schema, progress: Progress, limit: TimeLimit
+    ) -> tuple[Reader, list[tuple[Span, Reading]], int | None]:
+        """What the model says of each chunk of a text, and where the first one begins that had no time."""
         method.check(self.model.prompt_profile)
         reader = await asyncio.to_thread(self._reader, method)
         shown = await asyncio.to_thread(self._chunks, text, reader)
-        readings = await self._read_all(reader, shown, schema, progress)
+        found = await self._read_all(reader, shown, schema, progress, limit)
+        readings = list(found.values())
         failures = [reading.failure for reading in readings if reading.failure is not None]
         if failures and len(failures) == len(readings):
             raise failures[-1]
-        spans = [Span(chunk.start, chunk.end) for chunk, _ in shown]
-        return reader, list(zip(spans, readings, strict=True))
+        placed = [(Span(shown[n][0].start, shown[n][0].end), reading) for n, reading in found.items()]
+        unread = (chunk.start for number, (chunk, _) in enumerate(shown) if number not in found)
+        return reader, placed, next(unread, None)
 
     def _default(self, schema: Schema) -> Method:
         """The method of the settings, or the open one where there is nothing to ask for."""
@@ -164,9 +179,18 @@ class Pipeline:
         return [(chunk, _shown(shown, chunk)) for chunk in chunks(shown, reader.chunk_size)]
 
     async def _read_all(
-        self, reader: Reader, shown: Sequence[_Shown], schema: Schema, progress: Progress
-    ) -> list[Reading]:
-        """Read in order, several at a time; the first time the model is down or slow ends it for all."""
+        self,
+        reader: Reader,
+        shown: Sequence[_Shown],
+        schema: Schema,
+        progress: Progress,
+        limit: TimeLimit,
+    ) -> dict[int, Reading]:
+        """Read in order, several at a time; the first time the model is down or slow ends it for all.
+
+        What has no time is not among the readings, and the model's work on it ends.
+        """
+        left = limit.left
         readings: dict[int, Reading] = {}
         waiting = iter(enumerate(shown))
 
@@ -177,19 +201,49 @@ class Pipeline:
                 progress({"action": "read", "done": len(readings), "of": len(shown), **place})
 
         try:
-            async with asyncio.TaskGroup() as group:
+            async with (
+                asyncio.timeout(None if left is None else _READING * left),
+                asyncio.TaskGroup() as group,
+            ):
                 for _ in range(min(self.settings.concurrency, len(shown))):
                     group.create_task(work())
+        except TimeoutError:
+            pass
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from None
-        return [readings[number] for number in sorted(readings)]
+        return {number: readings[number] for number in sorted(readings)}
+
+    def _state_in_time(
+        self, text: str, schema: Schema, said: Sequence[StatedTriple], method: Method, limit: TimeLimit
+    ) -> tuple[tuple[Candidate, ...], tuple[Entity, ...], int | None]:
+        """The statements of what was read; of ever smaller parts of it, where the time does not suffice.
+
+        The last member is where the part ends. Half of the time that is left goes to each try.
+        """
+        count = len(said)
+        while True:
+            part = said[:count]
+            check = limit.part(_TRY)
+            try:
+                candidates, entities = self._state(text, schema, part, method, check)
+            except OutOfTime:
+                if not count:
+                    return (), (), 0
+                count //= _SMALLER
+            else:
+                return candidates, entities, said[count].window.start if count < len(said) else None
 
     def _state(
-        self, text: str, schema: Schema, said: Sequence[StatedTriple], method: Method
+        self,
+        text: str,
+        schema: Schema,
+        said: Sequence[StatedTriple],
+        method: Method,
+        check: Callable[[], None],
     ) -> tuple[tuple[Candidate, ...], tuple[Entity, ...]]:
         settings = self.settings
         builder = StatementBuilder(
-            GroundedText(text),
+            GroundedText(text, check),
             schema,
             self._linker(self._labels, schema),
             IriMinter(settings.base, self._exists),
@@ -203,6 +257,13 @@ class Pipeline:
             by_labels=method.own_way,
         )
         return builder.build(said)
+
+
+def _too_long(limit: TimeLimit) -> str:
+    return (
+        f"The text took more than the {limit.seconds:g} s that an extraction may take (extraction_timeout). "
+        "What was read until then is here: send the rest as a text of its own, or allow more time."
+    )
 
 
 def _shown(text: str, chunk: Chunk) -> str:

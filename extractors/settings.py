@@ -65,7 +65,8 @@ class ExtractionSettings:
     in (empty: any); the first one tags the labels of new entities. `prompts` is a folder whose templates
     replace ours, `method` how texts are read unless a request names another, and each chunk is read `samples`
     times. `implied_kinds`: a new name of no kind gets the one that a relation's domain or range leaves it.
-    After a broken reply the request is repeated once at `retry_temperature`.
+    After a broken reply the request is repeated once at `retry_temperature`. After `time_limit_s` seconds
+    what was read so far is returned (None: no limit).
     """
 
     base: str = "https://w3id.org/urbankg/id/"
@@ -80,3 +81,4 @@ class ExtractionSettings:
     samples: int = 1
     profiles: Mapping[PromptProfile, ProfileSettings] = field(default_factory=_profiles)
     form: FormSettings = field(default_factory=FormSettings)
+    time_limit_s: float | None = None

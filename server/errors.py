@@ -141,6 +141,16 @@ class KeyUnknown(ServerError):
         super().__init__(f"No valid key is named '{name}'. `urbankg key list` shows those there are.")
 
 
+class DryRunUnknown(ServerError):
+    """A dry run whose candidates are not kept, or not any more."""
+
+    def __init__(self, identifier: str) -> None:
+        super().__init__(
+            f"The candidates of the dry run '{identifier[:100]}' are not kept any more: it was committed, "
+            "others came after it, or the server was started anew. Send the text again."
+        )
+
+
 class StateUnreadable(ServerError):
     """The database beside the graph cannot be opened, read or written."""
 

@@ -204,8 +204,8 @@ class Names:
         return tuple(
             Problem(
                 rule,
-                f'"{mention.name}" may be {entry.label} <{entry.iri.value}>{other}. Choose which one the text '
-                "means, or that it is a new one.",
+                f'"{mention.name}" may be {entry.label} <{entry.iri.value}>{other}. Choose which one the '
+                "text means, or that it is a new one.",
                 value=entry.iri,
                 focus=iri,
             )

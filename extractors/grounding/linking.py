@@ -18,6 +18,7 @@ from typing import Protocol
 from pyoxigraph import NamedNode
 
 from extractors.text.letters import LETTER
+from geo.remembered import remembered
 from ontology.schema import Schema
 
 __all__ = [
@@ -91,6 +92,7 @@ def without_possessive(text: str, word: Word) -> Word | None:
     return Word(_fold(raw[: match.start()]), word.start, word.start + match.start()) if match else None
 
 
+@remembered((100, 8000))
 def normalize(words: str) -> str:
     """Return the form under which names are compared: words in normal form, no leading "the"."""
     parts = [_fold(match.group()) for match in _WORD.finditer(words)]

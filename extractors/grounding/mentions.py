@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from extractors.candidates import Evidence
@@ -59,10 +59,15 @@ class _Folded:
 
 
 class GroundedText:
-    """A text prepared for looking up many names; spans are code points of the text as posted."""
+    """A text prepared for looking up many names; spans are code points of the text as posted.
 
-    def __init__(self, text: str) -> None:
+    `check` is called with every look-up, and may raise an exception to end the work on the text.
+    """
+
+    def __init__(self, text: str, check: Callable[[], None] = lambda: None) -> None:
         self.text = text
+        self._check = check
+        self._found: dict[tuple[str, Span | None], tuple[Span, ...]] = {}
         self.sentences = sentences(text)
         self._starts = [sentence.start for sentence in self.sentences]
         self._folded = _fold(text)
@@ -71,6 +76,7 @@ class GroundedText:
 
     def capitalized_runs(self, sentence: Span) -> tuple[Span, ...]:
         """Return the names that capitalized words in a sentence are; found once for each sentence."""
+        self._check()
         if sentence not in self._runs:
             self._runs[sentence] = tuple(capitalized_runs(self.text, sentence))
         return self._runs[sentence]
@@ -81,7 +87,13 @@ class GroundedText:
         Exact spelling is preferred; else case, diacritics, white space and the form of quotes and dashes do
         not count, and an article before the words or punctuation around them is left away.
         """
-        area = within or Span(0, len(self.text))
+        self._check()
+        key = (words, within)
+        if key not in self._found:
+            self._found[key] = self._occurrences(words, within or Span(0, len(self.text)))
+        return self._found[key]
+
+    def _occurrences(self, words: str, area: Span) -> tuple[Span, ...]:
         bare = words.strip(_TRIMMED)
         for attempt in dict.fromkeys((words.strip(), bare, _ARTICLE.sub("", bare, count=1))):
             if not attempt:
@@ -158,6 +170,7 @@ class GroundedText:
 
     def sentence_of(self, span: Span) -> Span:
         """Return the sentence in which a span begins (the span itself when it is in none)."""
+        self._check()
         at = self._sentence_at(span)
         return span if at is None else self.sentences[at]
 

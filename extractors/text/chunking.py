@@ -6,10 +6,11 @@ Everything is a span of code points in the text as posted, end exclusive; nothin
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Chunk", "ChunkSize", "Span", "chunks", "sentences"]
+__all__ = ["Chunk", "ChunkSize", "Span", "SpanIndex", "chunks", "sentences"]
 
 _CHARACTERS_PER_WORD = 12
 _LOOK_BACK = 40
@@ -49,6 +50,22 @@ class Span:
     end: int
 
 
+class SpanIndex:
+    """Spans of a text, found by the part of it in which they begin."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self.all = frozenset(spans)
+        self._ordered = sorted(self.all)
+
+    def __iter__(self) -> Iterator[Span]:
+        return iter(self.all)
+
+    def beginning_in(self, part: Span) -> Sequence[Span]:
+        """Return those that begin in a part, in order."""
+        first = bisect_left(self._ordered, Span(part.start, 0))
+        return self._ordered[first : bisect_left(self._ordered, Span(part.end, 0))]
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """What a model is shown at once, and the sentence that opened its paragraph when that came before.
@@ -73,8 +90,8 @@ def sentences(text: str) -> tuple[Span, ...]:
     """Return the sentences of a text in order, without the white space around them.
 
     Abbreviations (St., No., U.S.) and initials end a sentence only before a word that opens one. Marks of
-    footnotes may follow the stop: "in 1901.[4] It". What goes on for more than 2,000 characters without an end
-    is no sentence but a list or a table: it is cut at lines, tabs, commas or blanks.
+    footnotes may follow the stop: "in 1901.[4] It". What goes on for more than 2,000 characters without an
+    end is no sentence but a list or a table: it is cut at lines, tabs, commas or blanks.
     """
     return tuple(sentence for paragraph in _paragraphs(text) for sentence in paragraph)
 

@@ -100,7 +100,7 @@ class IdentityQuestions:
         return {**proposed, item.iri: (*proposed[item.iri], *added)}
 
     def _introduced(self, item: ReviewItem, known: NamedNode, new: NamedNode, name: str) -> Iterator[Triple]:
-        """The name of a namesake of a known entity, and its kind, which is the same unless the text has one."""
+        """The name of a namesake of a known entity, and its kind: the same unless the text says one."""
         language = self._services.settings.language.partition(",")[0].strip()
         yield Triple(new, RDFS.label, Literal(name, language=language) if language else Literal(name))
         review = self._services.review
@@ -115,9 +115,10 @@ class IdentityQuestions:
         about = {iri for entity in answers for iri in review.about(entity)} - {item.iri}
         for other in review.items(sorted(about, key=lambda one: one.value)):
             asked = self.of(other)
-            if asked and asked.keys() <= answers.keys() and other.origin.same_text(item.origin):
-                if all(violation.component in _QUESTIONS for violation in other.violations):
-                    yield other
+            alone = all(violation.component in _QUESTIONS for violation in other.violations)
+            same = asked and asked.keys() <= answers.keys() and other.origin.same_text(item.origin)
+            if same and alone:
+                yield other
 
     def _chosen(self, entity: NamedNode, answer: NamedNode | None, name: str) -> NamedNode:
         if answer is not None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pyoxigraph import BlankNode, NamedNode, Triple
 from pyoxigraph import Literal as RdfLiteral
 
-from curation.deciding.decision_history import DecisionHistory, named_decision
+from curation.deciding.decision_history import DecisionHistory, PastDecision, named_decision
 from curation.deciding.decision_in_progress import Outcome
 from curation.deciding.decisions import Decisions
 from curation.review.review_facets import Cause
@@ -260,9 +260,21 @@ class ReviewService:
                 "at": made.at,
                 "reason": made.reason,
                 "items": len(made.items),
+                "undoable": self._is_last(made),
             }
 
         return page("decisions", decisions.find(), offset, limit, entry)
+
+    def _is_last(self, made: PastDecision) -> bool:
+        """Whether a decision is the last one on any of its items, so that it can be undone."""
+        return any(
+            item.decisions
+            and item.decisions[-1].iri == made.iri
+            and item.state is made.outcome
+            # The undo of a decision that reopened items decides them as before.
+            and (made.outcome is not State.OPEN or len(item.decisions) > 1)
+            for item in self._review.items(made.items)
+        )
 
     def undo(self, decision: str, by: Reviewer, reason: str | None = None) -> dict[str, Any]:
         """Undo a decision. Raises `DecisionUnknown` and `DecisionSettled`."""

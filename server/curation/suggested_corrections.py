@@ -68,10 +68,11 @@ class SuggestedCorrections:
             for iri in self._alike(value, item.object_name, classes=predicate == RDF.type):
                 yield "object", Triple(subject, predicate, iri)
         for iri in self._alike(subject, item.subject_name):
-            yield "subject", Triple(iri, predicate, value)
+            if self._is_named(iri, item):
+                yield "subject", Triple(iri, predicate, value)
         for iri in self._properties(predicate):
             yield "property", Triple(subject, iri, value)
-        if isinstance(value, NamedNode) and predicate != RDF.type:
+        if isinstance(value, NamedNode) and predicate != RDF.type and self._is_named(value, item):
             yield "direction", Triple(value, predicate, subject)
 
     def _values(self, item: ReviewItem, value: Literal) -> Iterator[Literal]:
@@ -96,6 +97,17 @@ class SuggestedCorrections:
             return
         similar = self._services.labels.similar(name or self._reading.name(node), 6)
         yield from (entry.iri for entry, score in similar if score >= _LIKELY and entry.iri != node)
+
+    def _is_named(self, iri: NamedNode, item: ReviewItem) -> bool:
+        """Whether the sentence of an item has one of an entity's names: else it is about something else."""
+        sentence = self._reading.sentence(item)
+        if sentence is None:
+            return False
+        words = "".join(sentence.values())
+        if iri == item.triple.object and item.object_name and item.object_name in words:
+            return True
+        found = self._services.labels.mentions(words)
+        return any(entry.iri == iri for _, _, entries in found for entry in entries)
 
     def _properties(self, predicate: NamedNode) -> Iterator[NamedNode]:
         """The property's more general ones and its inverse, then others between the same classes."""

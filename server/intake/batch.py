@@ -67,7 +67,7 @@ class Batch:
         self._index = None
         for held in (self.statements, self.supports, self.refused, self.doubts, self.uses):
             for triple in triples:
-                held.pop(triple, None)  # type: ignore[attr-defined]
+                held.pop(triple, None)
 
     def rename(self, change: Callable[[Triple], Triple]) -> None:
         """Replace the triples that `change` changes."""

@@ -3,10 +3,12 @@
 import asyncio
 import time
 import uuid
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import Final
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
@@ -21,6 +23,7 @@ from extractors.models.chat import ChatModel
 from extractors.pipeline import Pipeline, Progress
 from extractors.prompting.methods import Method, requested_method
 from ontology import Schema
+from server.errors import DryRunUnknown
 from server.intake.batch import Assessor, Batch
 from server.intake.held.held_store import held_quads
 from server.intake.outcome import Outcome
@@ -34,6 +37,8 @@ from sparql.model.vocabulary import RDFS, SH, UKG
 from sparql.provenance.evidence import EvidenceReader, replaced_quads, replacement_quads
 from sparql.provenance.records import Document, Run, RunRecord, Support
 from sparql.writing.writer import Writer
+
+_KEPT_DRY_RUNS: Final = 32
 
 
 class Intake:
@@ -69,6 +74,7 @@ class Intake:
         self._prices = prices or Prices()
         self._trace_characters = trace_characters
         self._finished = finished
+        self._dry_runs: OrderedDict[str, tuple[Submission, Outcome]] = OrderedDict()
 
     @property
     def pipeline(self) -> Pipeline:
@@ -116,15 +122,30 @@ class Intake:
         name = identifier or uuid.uuid4().hex
         names = _names(extraction)
         submission = Submission(name, batch, started, facts, Document(text, source), source, names)
+        shown = None if commit else submission.fresh()
         outcome = await self._commit(submission, commit=commit, hold=hold)
-        if batch.linked:
-            entities = tuple(_resolved(entity, batch.linked) for entity in extraction.entities)
-            extraction = replace(extraction, entities=entities)
-        outcome = replace(outcome, extraction=extraction)
         seconds = time.monotonic() - begin
         self._finished(seconds)
         spent.finish_task(seconds)
-        return replace(outcome, usage=spent.json(self._prices))
+        outcome = replace(outcome, extraction=_linked(extraction, batch), usage=spent.json(self._prices))
+        if shown is not None:
+            self._dry_runs[name] = (shown, replace(outcome, extraction=extraction))
+            while len(self._dry_runs) > _KEPT_DRY_RUNS:
+                self._dry_runs.popitem(last=False)
+        return outcome
+
+    async def commit_dry_run(self, identifier: str, *, hold: bool = False) -> Outcome:
+        """Judge the candidates of a dry run again and commit what conforms; the model is not asked.
+
+        The last dry runs are kept until the server ends. Raises `DryRunUnknown`.
+        """
+        if (kept := self._dry_runs.get(identifier)) is None:
+            raise DryRunUnknown(identifier)
+        submission, shown = kept[0].fresh(), kept[1]
+        outcome = await self._commit(submission, commit=True, hold=hold)
+        self._dry_runs.pop(identifier, None)
+        assert shown.extraction is not None
+        return replace(outcome, extraction=_linked(shown.extraction, submission.batch), usage=shown.usage)
 
     async def submit(
         self,
@@ -360,6 +381,12 @@ def _violations(
         )
         for problem in problems
     )
+
+
+def _linked(extraction: Extraction, batch: Batch) -> Extraction:
+    """An extraction with the entities that its names were linked to when it was judged."""
+    entities = tuple(_resolved(entity, batch.linked) for entity in extraction.entities)
+    return replace(extraction, entities=entities) if batch.linked else extraction
 
 
 def _resolved(entity: Entity, linked: Mapping[NamedNode, LabelEntry]) -> Entity:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pyoxigraph import Triple
@@ -32,6 +32,12 @@ class Outcome:
         verdict = self.verdict
         return None if verdict.held is None or verdict.revision is None else f"/held/{self.identifier}"
 
+    @property
+    def incomplete(self) -> dict[str, Any] | None:
+        """Why not all of the text was read, and from which code point on; None where it was."""
+        found = None if self.extraction is None else self.extraction.incomplete
+        return None if found is None else asdict(found)
+
     def json(self) -> dict[str, Any]:
         """The answer of `POST /extractions` and `POST /candidates`."""
         verdict = self.verdict
@@ -53,6 +59,7 @@ class Outcome:
             **({} if verdict.held is None else {"held": held_json(self.held_at, verdict.held)}),
             "entities": [] if self.extraction is None else [_entity(e) for e in self.extraction.entities],
             "usage": self.usage,
+            "incomplete": self.incomplete,
             "trace": None if self.extraction is None else trace_json(self.extraction),
         }
 

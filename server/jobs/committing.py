@@ -10,7 +10,7 @@ from server.intake.intake import Intake
 from server.jobs.extracting import Answers
 from server.jobs.job import Committed, Work, document_iri, run_iri
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import PROV, PROVENANCE, RDF, UKG
+from sparql.model.vocabulary import PROV, PROVENANCE, RDF, REVIEW, UKG
 from sparql.provenance.evidence import EvidenceReader
 
 
@@ -28,7 +28,9 @@ class Committer:
         run = run_iri(work.run)
         if not self._graph.contains(Quad(run, RDF.type, PROV.Activity, PROVENANCE)):
             return None
-        return Committed(len(self._evidence.of_run(run)))
+        waiting = sum(1 for _ in self._graph.match_quads(None, UKG.occurrence, run, REVIEW))
+        accepted = len(self._evidence.of_run(run))
+        return Committed(accepted, None if accepted else waiting)
 
     def is_duplicate(self, work: Work) -> bool:
         """Whether the graph already has this text, and the job does not extract such texts again."""
@@ -43,5 +45,9 @@ class Committer:
         )
         verdict = outcome.verdict
         return Committed(
-            len(verdict.accepted), len(verdict.rejected), len(verdict.warnings), verdict.revision
+            len(verdict.accepted),
+            len(verdict.rejected),
+            len(verdict.warnings),
+            verdict.revision,
+            outcome.incomplete,
         )

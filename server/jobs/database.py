@@ -13,7 +13,7 @@ from server.errors import StateUnreadable
 from server.state_file import StateFile
 
 FILE = "jobs.sqlite"
-_LAYOUT = 2
+_LAYOUT = 3
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS job (
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT, source TEXT, concurrency INTEGER,
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS document (
   name TEXT, source TEXT, state TEXT NOT NULL, characters INTEGER NOT NULL, document TEXT NOT NULL,
   run TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, due REAL NOT NULL DEFAULT 0, error TEXT,
   same_as INTEGER, revision INTEGER, accepted INTEGER, refused INTEGER, warned INTEGER,
-  changed INTEGER NOT NULL DEFAULT 0, text TEXT, PRIMARY KEY (job, position)
+  changed INTEGER NOT NULL DEFAULT 0, text TEXT, incomplete TEXT, PRIMARY KEY (job, position)
 ) STRICT;
 CREATE INDEX IF NOT EXISTS document_by_state ON document (job, state, due, position);
 CREATE INDEX IF NOT EXISTS document_by_change ON document (job, changed);
@@ -71,4 +71,7 @@ class Database(StateFile):
         if layout == 1:
             # Layout 1 had no method per job.
             connection.execute("ALTER TABLE job ADD COLUMN method TEXT")
+        if layout in (1, 2):
+            # Layouts 1 and 2 did not know where a document's reading stopped.
+            connection.execute("ALTER TABLE document ADD COLUMN incomplete TEXT")
         connection.execute(f"PRAGMA user_version={_LAYOUT}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,8 +28,9 @@ class JobState(StrEnum):
 class DocumentState(StrEnum):
     """How far a document is.
 
-    `extracted`: the model's replies are stored, and the commit waits for its turn. `rejected`: the text is
-    unusable (empty, too long, another language). `failed`: the model gave no usable reply.
+    `extracted`: the model's replies are stored, and the commit waits for its turn. `committed`: at least one
+    statement of it is in the graph. `nothing found`: it was read and gave no statement. `waits for review`: all
+    of its statements wait for a person. `rejected`: the text is unusable (empty, too long, another language). `failed`: the model gave no usable reply.
     `duplicate`: the same text is in the job already, or in the graph.
     """
 
@@ -36,6 +38,8 @@ class DocumentState(StrEnum):
     EXTRACTING = "extracting"
     EXTRACTED = "extracted"
     COMMITTED = "committed"
+    NOTHING_FOUND = "nothing found"
+    WAITS_FOR_REVIEW = "waits for review"
     REJECTED = "rejected"
     FAILED = "failed"
     DUPLICATE = "duplicate"
@@ -44,6 +48,8 @@ class DocumentState(StrEnum):
 
 UNDER_WAY = (DocumentState.PENDING, DocumentState.EXTRACTING, DocumentState.EXTRACTED)
 """The states of unfinished documents."""
+READ = (DocumentState.COMMITTED, DocumentState.NOTHING_FOUND, DocumentState.WAITS_FOR_REVIEW)
+"""The states of documents that were read and judged."""
 RETRIED = (DocumentState.FAILED, DocumentState.REJECTED)
 """The states that `retry` starts again."""
 FINISHED = (JobState.DONE, JobState.CANCELED)
@@ -110,7 +116,7 @@ class Job:
 class JobDocument:
     """A document of a job; `position` counts from 1 in the order of posting.
 
-    `document` names it in the graph, `run` its extraction by this job. `same_as` is the position of an equal
+    `incomplete` is JSON that says why not all of it was read. `document` names it in the graph, `run` its extraction by this job. `same_as` is the position of an equal
     text before it in the job.
     """
 
@@ -128,6 +134,7 @@ class JobDocument:
     accepted: int | None
     refused: int | None
     warned: int | None
+    incomplete: str | None
     changed: int
 
     def json(self) -> dict[str, Any]:
@@ -139,7 +146,7 @@ class JobDocument:
             "state": self.state,
             "characters": self.characters,
             "document": self.document,
-            "run": run_iri(self.run).value if self.state is DocumentState.COMMITTED else None,
+            "run": run_iri(self.run).value if self.state in READ else None,
             "attempts": self.attempts,
             "error": self.error,
             "same_as": self.same_as,
@@ -147,6 +154,7 @@ class JobDocument:
             "accepted": self.accepted,
             "refused": self.refused,
             "warned": self.warned,
+            "incomplete": None if self.incomplete is None else json.loads(self.incomplete),
         }
 
 
@@ -173,12 +181,23 @@ class Work:
 
 @dataclass(frozen=True)
 class Committed:
-    """The result of a commit; None for what is not known of one found in the graph after a crash."""
+    """The result of a commit; None for what is not known of one found in the graph after a crash.
+
+    `incomplete` says why not all of the text was read, and up to where.
+    """
 
     accepted: int
     refused: int | None = None
     warned: int | None = None
     revision: int | None = None
+    incomplete: Mapping[str, Any] | None = None
+
+    @property
+    def state(self) -> DocumentState:
+        """The state of the document."""
+        if self.accepted:
+            return DocumentState.COMMITTED
+        return DocumentState.WAITS_FOR_REVIEW if self.refused else DocumentState.NOTHING_FOUND
 
 
 def run_of(job: str, position: int) -> str:

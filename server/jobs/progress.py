@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 
@@ -136,15 +137,17 @@ class Progress:
         self._store.notify()
 
     def committed(self, work: Work, result: Committed) -> None:
-        """A document's statements are in the graph, and its text too, so the job drops the text."""
+        """A document was judged: its text is in the graph or gave nothing, so the job drops the text."""
         self._finish(
             work,
-            "state = ?, error = NULL, text = NULL, accepted = ?, refused = ?, warned = ?, revision = ?",
-            DocumentState.COMMITTED,
+            "state = ?, error = NULL, text = NULL, accepted = ?, refused = ?, warned = ?, revision = ?, "
+            "incomplete = ?",
+            result.state,
             result.accepted,
             result.refused,
             result.warned,
             result.revision,
+            None if result.incomplete is None else json.dumps(result.incomplete),
         )
 
     def duplicate(self, work: Work) -> None:

@@ -28,7 +28,7 @@ from sparql.provenance.records import Document
 
 _DOCUMENT = (
     "position, name, source, state, characters, document, run, attempts, error, same_as, revision, accepted, "
-    "refused, warned, changed"
+    "refused, warned, incomplete, changed"
 )
 _CLEARED = "text = NULL"
 

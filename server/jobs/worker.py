@@ -129,7 +129,7 @@ class JobWorker:
         """Whether the graph has this document; if so, record that."""
         found = await asyncio.to_thread(self._committer.found, work)
         if found is not None:
-            self._settled("committed")
+            self._settled(found.state)
             await asyncio.to_thread(self._progress.committed, work, found)
             return True
         if await asyncio.to_thread(self._committer.is_duplicate, work):
@@ -258,7 +258,7 @@ class JobWorker:
 
         error = await _error_of(commit())
         if committed is not None:
-            self._settled("committed")
+            self._settled(committed.state)
             await asyncio.to_thread(self._progress.committed, work, committed)
             await self._go_on()
         elif error is not None and fate_after(error) is Fate.WAIT:

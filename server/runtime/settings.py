@@ -167,6 +167,12 @@ class Settings(BaseModel):
         description="How often each window is read; of several sampled readings, what most agree on "
         "is kept, with their share as its confidence. The embedded model's `fast` reads once.",
     )
+    extraction_timeout: float = Field(
+        120.0,
+        gt=0,
+        description="Seconds that the extraction from one text may take. Then what was read so far is "
+        "judged, and the answer says where it stopped (`incomplete`).",
+    )
     extraction_confidence: float = Field(
         0.5,
         ge=0,

@@ -243,6 +243,7 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
             samples=settings.extraction_samples,
             minimum_confidence=settings.extraction_confidence,
             implied_kinds=settings.implied_kinds,
+            time_limit_s=settings.extraction_timeout,
         ),
         exists=lambda iri: _exists(store, iri),
         # What is spelled otherwise is resolved where places are known too: by the ResolutionAssessor.

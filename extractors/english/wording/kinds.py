@@ -7,7 +7,7 @@ says what the villa is, though the text calls something else a park.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -22,7 +22,7 @@ from extractors.grounding.entities import name_key
 from extractors.grounding.interpretation import Interpretation
 from extractors.grounding.linking import LabelEntry, Linker
 from extractors.grounding.mentions import GroundedText
-from extractors.text.chunking import Span
+from extractors.text.chunking import Span, SpanIndex
 from extractors.text.letters import is_foreign
 from ontology.labels import normalize
 from ontology.schema import Schema
@@ -116,7 +116,7 @@ def suggested_kind(name: str, schema: Schema, guess: NamedNode | None = None) ->
     return said or (schema.find_class("organization") if looks_like_organization(name) else None)
 
 
-def mentions_kind(text: str, names: Collection[Span], kind: OntologyClass) -> bool:
+def mentions_kind(text: str, names: Iterable[Span], kind: OntologyClass) -> bool:
     """Whether a text has a class's label outside of all names."""
     free = list(text)
     for name in names:
@@ -231,7 +231,7 @@ class KindLook:
         self,
         text: GroundedText,
         linker: Linker,
-        names: Collection[Span],
+        names: SpanIndex,
         whole: WholeNames,
         is_english: Callable[[Span], bool],
     ) -> None:
@@ -283,7 +283,8 @@ class KindLook:
         """The kind that a noun phrase behind a name says, and its sentence."""
         for place in self._text.occurrences(name):
             sentence = self._text.sentence_of(place)
-            spans = {one for one in self._names if one.end <= place.start or place.end <= one.start}
+            inside = self._names.beginning_in(sentence)
+            spans = {one for one in inside if one.end <= place.start or place.end <= one.start}
             units = units_of(self._text.text, sentence, {*spans, place})
             at = next((n for n, unit in enumerate(units) if unit.start == place.start), None)
             kind = None if at is None else described_kind(units, at, self._schema)
@@ -324,7 +325,8 @@ class KindLook:
     def said_kind(self, name: Span, kind: OntologyClass) -> Unit | None:
         """The word for a kind that a sentence says of a name."""
         sentence = self._text.sentence_of(name)
-        spans = {span for span in self._names if span.end <= name.start or name.end <= span.start}
+        inside = self._names.beginning_in(sentence)
+        spans = {span for span in inside if span.end <= name.start or name.end <= span.start}
         return said_kind(units_of(self._text.text, sentence, {*spans, name}), name, kind)
 
 

@@ -7,6 +7,7 @@ a paraphrase that none of them has waits for a person, who may add it as a label
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -46,7 +47,7 @@ from extractors.grounding.entities import is_name, name_key
 from extractors.grounding.interpretation import Interpretation
 from extractors.grounding.linking import Fit, Linker
 from extractors.grounding.mentions import GroundedText
-from extractors.text.chunking import Span
+from extractors.text.chunking import Span, SpanIndex
 from extractors.text.cleaning import detect_language, is_held_together
 from ontology.terms import OntologyProperty, PropertyKind
 
@@ -54,6 +55,8 @@ __all__ = ["Wording"]
 
 _LANGUAGE: Final = "en"
 _MOST_OPENING: Final = 2
+_MOST_MENTIONS: Final = 4
+"""So many mentions of a name are looked at in one sentence: a list or a table may have hundreds."""
 
 
 class Wording:
@@ -72,7 +75,7 @@ class Wording:
         named = [name for name in named if not self._whole.introduces(name, text.occurrences(name))]
         spans = {s for name in named for s in text.occurrences(name) if not is_indefinite(text.text, s)}
         spans |= {Span(start, end) for start, end, _ in linker.labels.mentions(text.text)}
-        self._names = frozenset(
+        self._names = SpanIndex(
             span
             for span in spans
             if not looks_like_value(_words(text, span))
@@ -94,7 +97,7 @@ class Wording:
     @property
     def names(self) -> frozenset[Span]:
         """Where the names of the text are, those that capitalized words make among them."""
-        return self._names | self._runs
+        return self._names.all | self._runs
 
     def foreign_kinds(self) -> Iterable[tuple[str, str, Span]]:
         """What kinds the text says of names in other scripts than Latin, which a small model passes over."""
@@ -144,8 +147,12 @@ class Wording:
         if name_key(triple.subject) == name_key(triple.object):
             return f'It says "{term.label}" of a thing and itself.'
         found = None
+        looked_at: Counter[Span] = Counter()
         for span in self._spans(triple.object, reading):
             sentence = self.text.sentence_of(span)
+            looked_at[sentence] += 1
+            if looked_at[sentence] > _MOST_MENTIONS:
+                continue
             if not self._is_english(sentence):
                 return None
             doubt = self.says(sentence, term, triple.subject, span, triple.relation)
@@ -186,7 +193,7 @@ class Wording:
             return False
         return any(
             self.says(sentence, other, _words(self.text, value), span, "") is None
-            for span in self.text.occurrences(subject, sentence)
+            for span in self.text.occurrences(subject, sentence)[:_MOST_MENTIONS]
         )
 
     def says(
@@ -203,7 +210,7 @@ class Wording:
         `governs` tells which words that say the relation count; without it all do.
         """
         text = self.text.text
-        names = {span for span in self._names if sentence.start <= span.start < sentence.end}
+        names = set(self._names.beginning_in(sentence))
         names |= set(self.text.capitalized_runs(sentence))
         group = group_of(term)
         if group is not Group.NAMES or not self._whole.is_part(names, value):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from extractors.english.wording.clause import Clause, Governor, names_role
@@ -49,7 +49,7 @@ from extractors.english.wording.whole_names import WholeNames
 from extractors.grounding.entities import name_key
 from extractors.grounding.linking import Fit, Linker
 from extractors.grounding.mentions import GroundedText
-from extractors.text.chunking import Span
+from extractors.text.chunking import Span, SpanIndex
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 
 __all__ = ["SubjectLook"]
@@ -64,18 +64,21 @@ class SubjectLook:
         self,
         text: GroundedText,
         linker: Linker,
-        names: Collection[Span],
+        names: SpanIndex,
         whole: WholeNames,
         kinds: KindLook,
     ) -> None:
         self._text, self._linker, self._schema = text, linker, linker.schema
         self._phrases = phrases_of(linker.schema)
         self._names, self._whole, self._kinds = names, whole, kinds
+        self._units: dict[Span, Sequence[Unit]] = {}
         self.topics = Topics(text, self._units_of, self._suits, self._is_called, self._phrases)
 
     def _units_of(self, sentence: Span) -> Sequence[Unit]:
-        runs = self._text.capitalized_runs(sentence)
-        return units_of(self._text.text, sentence, {*self._names, *runs})
+        if sentence not in self._units:
+            names = {*self._names.beginning_in(sentence), *self._text.capitalized_runs(sentence)}
+            self._units[sentence] = units_of(self._text.text, sentence, names)
+        return self._units[sentence]
 
     def _suits(self, noun: str, name: str) -> bool:
         """Whether "the museum" can be a name: it has that word, or is known or called to be one."""

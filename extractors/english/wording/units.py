@@ -228,9 +228,7 @@ def _runs(text: str, sentence: Span) -> Iterable[Span]:
     line = sentence.start  # Where the line of the run begins.
     for match in _runs_of_lines(text, sentence):
         line = text.rfind("\n", line, match.start()) + 1 or line
-        described = _ADJECTIVE.search(
-            text, max(sentence.start, match.start() - _REACH), match.start()
-        )
+        described = _ADJECTIVE.search(text, max(sentence.start, match.start() - _REACH), match.start())
         if described and _NOUN_FOLLOWS.match(text, match.end(), sentence.end) and " " not in match.group():
             continue
         if _is_key(text, match):

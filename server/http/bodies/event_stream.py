@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from server.http.bodies.streaming import until_gone
+from server.http.bodies.streaming import ClientLeft, until_gone, while_connected
 from server.http.idempotency.kept_replies import KEY
 from server.http.reporting.problems import ProblemMap
 from sparql.model.errors import NotAcceptable
@@ -38,6 +38,7 @@ EVENTS: Final = "text/event-stream"
 EVENT_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _OFFERS: Final = (MediaType("application/json"), MediaType(EVENTS))
 _REFUSED: Final = 400
+_CLIENT_CLOSED_REQUEST: Final = 499
 Note = Callable[[Mapping[str, Any]], None]
 """Sends a step of the work to the client; to be called on the event loop."""
 
@@ -107,14 +108,23 @@ def _set_from_thread(loop: asyncio.AbstractEventLoop, ready: asyncio.Event) -> N
     loop.call_soon_threadsafe(ready.set)
 
 
-async def in_steps(request: Request, work: Callable[[Note], Awaitable[Response]]) -> Response:
-    """The response of `work`, or a stream of its steps where the client asks for `text/event-stream`."""
+async def in_steps(request: Request, work: Callable[[Note], Coroutine[Any, Any, Response]]) -> Response:
+    """The response of `work`, or a stream of its steps where the client asks for `text/event-stream`.
+
+    A client that leaves ends the work, but not with an `Idempotency-Key`: it may come back for the reply.
+    """
     try:
         offer = choose(request.headers.get("accept"), _OFFERS)
     except NotAcceptable:
         offer = _OFFERS[0]
     if offer.media_type != EVENTS:
-        return await work(lambda step: None)
+        answered = work(lambda step: None)
+        if KEY in request.headers:
+            return await answered
+        try:
+            return await while_connected(request, answered)
+        except ClientLeft:
+            return Response(status_code=_CLIENT_CLOSED_REQUEST)
     return _StepStream(work, request.app.state.problems, request)
 
 
@@ -136,7 +146,7 @@ class _StepStream(Response):
     media_type = EVENTS
 
     def __init__(
-        self, work: Callable[[Note], Awaitable[Response]], problems: ProblemMap, request: Request
+        self, work: Callable[[Note], Coroutine[Any, Any, Response]], problems: ProblemMap, request: Request
     ) -> None:
         super().__init__(None, 200, EVENT_HEADERS)
         del self.headers["content-length"]

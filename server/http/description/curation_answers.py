@@ -148,10 +148,11 @@ class ReviewGroups(Page):
 
 
 class PastDecision(Decision):
-    """A decision that can be undone, and the number of its items."""
+    """A decision with the number of its items; `undoable` until all of them were decided again."""
 
     id: str
     items: int
+    undoable: bool
 
 
 class DecisionPage(Page):

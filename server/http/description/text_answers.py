@@ -93,6 +93,13 @@ class KeptTrace(Trace):
     usage: Usage | None = None
 
 
+class Incomplete(Answer):
+    """Why a text was not read to its end, and the code point of it where that stopped."""
+
+    reason: str
+    at: int
+
+
 class ExtractionAnswer(Answer):
     """What became of a text, or of a client's statements."""
 
@@ -107,6 +114,10 @@ class ExtractionAnswer(Answer):
     held: Held | None = None
     entities: list[Entity]
     usage: Usage | None
+    incomplete: Incomplete | None = Field(
+        description="Where the time for an extraction was over (the setting `extraction_timeout`), and why; "
+        "null where all of the text was read."
+    )
     trace: Trace | None
 
 
@@ -188,7 +199,22 @@ class JobDocument(Answer):
     position: int
     name: str | None
     source: str | None
-    state: str
+    state: Literal[
+        "pending",
+        "extracting",
+        "extracted",
+        "committed",
+        "nothing found",
+        "waits for review",
+        "rejected",
+        "failed",
+        "duplicate",
+        "cancelled",
+    ] = Field(
+        description="`committed`: at least one statement is in the graph; `nothing found`: the text gave "
+        "none; `waits for review`: all of its statements wait for a person; `rejected`: the text is "
+        "unusable; `failed`: the model gave no usable reply; `duplicate`: the job or the graph has the text."
+    )
     characters: int
     document: str
     run: str | None
@@ -199,6 +225,7 @@ class JobDocument(Answer):
     accepted: int | None
     refused: int | None
     warned: int | None
+    incomplete: Incomplete | None = Field(description="Why not all of the text was read, and up to where.")
 
 
 class JobDocumentPage(Page):

@@ -29,8 +29,8 @@ class ItemAcceptRequest(AcceptRequest):
     entities: dict[str, str | None] | None = Field(
         None,
         max_length=2,
-        description="For the `entity` of each of the item's `choices` the IRI that is meant, or null for a new "
-        "one. All statements of the text that ask only this are accepted with the answer.",
+        description="For the `entity` of each of the item's `choices` the IRI that is meant, or null for a "
+        "new one. All statements of the text that ask only this are accepted with the answer.",
     )
 
     @model_validator(mode="after")

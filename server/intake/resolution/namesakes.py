@@ -83,8 +83,8 @@ class NamesakeAssessor:
             if entries and not any(True for _ in self._store.match(subject, triple.predicate, triple.object)):
                 violation = Violation(
                     focus=subject,
-                    message=f"{entries[0].label} has no such name yet. Accept it only if {triple.object.value} "
-                    "is a name of this very thing: later texts are linked by it.",
+                    message=f"{entries[0].label} has no such name yet. Accept it only if "
+                    f"{triple.object.value} is a name of this very thing: later texts are linked by it.",
                     component=UKG.NameOfKnown,
                     path=triple.predicate.value,
                     value=triple.object,
@@ -128,10 +128,10 @@ class NamesakeAssessor:
             ).apart
 
         for place, regions in said.items():
-            around = known.around(place) if self._has_one_place(place, stated, schema) else ()
+            own = known.around(place) if self._has_one_place(place, stated, schema) else ()
             apart = comparison(new)
-            if around and all(apart(region, other) for region in regions for other in around):
-                self._refuse_region(batch, place, regions, around)
+            if own and all(apart(region, other) for region in regions for other in own):
+                self._refuse_region(batch, place, regions, own)
         # Of a region that only the text knows, nothing but its kind tells that it is apart from others.
         apart = comparison(())
         for place, around in places.items():
@@ -219,8 +219,7 @@ def _in_line(kind: NamedNode | Literal, classes: Iterable[NamedNode], schema: Sc
 
 def _written(kinds: Iterable[NamedNode | Literal], schema: Schema) -> str:
     labels = {
-        schema.classes[kind].label if kind in schema.classes else kind.value
+        schema.classes[kind].label if isinstance(kind, NamedNode) and kind in schema.classes else kind.value
         for kind in kinds
-        if isinstance(kind, NamedNode | Literal)
     }
     return " or ".join(with_article(label) for label in sorted(labels))

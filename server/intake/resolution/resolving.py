@@ -177,7 +177,8 @@ class ResolutionAssessor:
                     Violation(
                         focus=iri,
                         message=f"It may be {one.entry.label} <{one.entry.iri.value}>: the names are "
-                        f"{one.similarity:.2f} alike. Choose which one the text means, or that it is a new one.",
+                        f"{one.similarity:.2f} alike. Choose which one the text means, or that it is a new "
+                        "one.",
                         component=UKG.AmbiguousName,
                         path=triple.predicate.value,
                         value=one.entry.iri,

@@ -92,7 +92,14 @@ class Metrics:
             ("state",),
             registry=self.registry,
         )
-        for state in ("committed", "duplicate", "rejected", "failed"):
+        for state in (
+            "committed",
+            "nothing found",
+            "waits for review",
+            "duplicate",
+            "rejected",
+            "failed",
+        ):
             self.job_documents.labels(state)
         # Kept, since a look-up takes longer than counting.
         self._accepted, self._refused, self._warned = (

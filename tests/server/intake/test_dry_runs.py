@@ -124,3 +124,46 @@ async def test_a_dry_run_says_that_a_batch_would_be_held_and_holds_nothing(tmp_p
         assert "would be held" in answer.json()["held"]["reason"]
         assert (await client.get("/held?status=any")).json()["batches"] == []
         assert (await client.post("/candidates", json=candidates("nobody"))).status_code == 202
+
+
+async def test_the_commit_of_a_dry_run_stores_what_was_shown_and_asks_no_model(
+    client: httpx.AsyncClient, model: RecordedModel
+) -> None:
+    model.replies = [triples(("Elm Hall", "is a", "museum"), ("Elm Hall", "opened", "1931"))]
+    text = "The Elm Hall is a museum. The Elm Hall opened in 1931, as the old people of the town say."
+    sent = {"text": text, "commit": False, "source": "box 3"}
+    shown = (await client.post("/extractions", json=sent)).json()
+    asked = len(model.asked)
+    model.replies = [triples(("Elm Hall", "opened", "1999"))]
+    answer = await client.post("/extractions", json={"dry_run": shown["id"]})
+    assert answer.status_code == 200, answer.text
+    done = answer.json()
+    assert len(model.asked) == asked
+    assert done["revision"] is not None
+    for part in ("accepted", "rejected", "warnings", "entities"):
+        assert done[part] == shown[part]
+    (document,) = (await client.get("/documents")).json()["documents"]
+    assert document["source"] == "box 3"
+    again = await client.post("/extractions", json={"dry_run": shown["id"]})
+    assert again.status_code == 404
+    assert "Send the text again" in again.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"text": "a", "dry_run": "b"}, {"dry_run": "b", "commit": False}, {"dry_run": "b" * 101}]
+)
+async def test_either_a_text_or_a_dry_run_is_sent(client: httpx.AsyncClient, body: Answer) -> None:
+    assert (await client.post("/extractions", json=body)).status_code == 422
+
+
+async def test_a_dry_run_is_judged_again_when_it_is_committed(
+    client: httpx.AsyncClient, model: RecordedModel
+) -> None:
+    model.replies = [triples(("Elm Hall", "is a", "museum"), ("Elm Hall", "opened", "1931"))]
+    text = "The Elm Hall is a museum. The Elm Hall opened in 1931, as the old people of the town say."
+    shown = (await client.post("/extractions", json={"text": text, "commit": False})).json()
+    (entity,) = shown["entities"]
+    closed = f'INSERT DATA {{ <{entity["iri"]}> a <{URBAN}Museum> ; <{RDFS}label> "Elm Hall"@en ; <{URBAN}closed> "1920"^^<{XSD}gYear> }}'
+    assert (await client.post("/update", data={"update": closed})).status_code in (200, 204)
+    done = (await client.post("/extractions", json={"dry_run": shown["id"]})).json()
+    assert [one["statement"]["predicate"] for one in done["rejected"]] == [URBAN + "opened"]

@@ -1,6 +1,7 @@
 """Jobs over HTTP, in one process: what is accepted, what becomes of it, what clients do to a job."""
 
 import asyncio
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -290,3 +291,32 @@ async def test_a_job_that_does_not_exist_is_reported(shared_jobs: httpx.AsyncCli
 async def _asked(frames: AnsweringModel, text: str) -> None:
     """Return when the model has been asked about a text."""
     await eventually(lambda: frames.asked[text], seconds=PATIENCE_S)
+
+
+async def test_a_text_that_gave_nothing_or_waits_is_not_called_committed(jobs_api: httpx.AsyncClient):
+    said = "Ardenfield Museum is a museum in Larnford."
+    nothing = "Nobody has ever written anything that can be read from these lines."
+    waits = "Ardenfield Museum is a city."  # A namesake of the museum, or a mistake.
+    job = await post(jobs_api, said, nothing, waits)
+    done = await until(jobs_api, job, "done")
+    counts = {state: number for state, number in done["documents"].items() if number}
+    assert counts == {"committed": 1, "nothing found": 1, "waits for review": 1}
+    reported = await documents(jobs_api, job)
+    assert [one["state"] for one in reported] == ["committed", "nothing found", "waits for review"]
+    assert [bool(one["refused"]) for one in reported] == [False, False, True]
+    assert [one["incomplete"] for one in reported] == [None, None, None]
+    waiting = await documents(jobs_api, job, state="waits for review")
+    assert [one["position"] for one in waiting] == [3]
+
+
+async def test_a_text_that_takes_too_long_is_reported_as_incomplete(
+    jobs_api: httpx.AsyncClient, office: Services
+):
+    text = " ".join(f"Town{letter} is a city." for letter in "abcdefghijklmnop")
+    office.intake.pipeline.settings = replace(office.intake.pipeline.settings, time_limit_s=1e-6)
+    job = await post(jobs_api, text)
+    await until(jobs_api, job, "done")
+    (one,) = await documents(jobs_api, job)
+    assert one["state"] == "nothing found"
+    assert one["incomplete"]["at"] == 0
+    assert "extraction_timeout" in one["incomplete"]["reason"]

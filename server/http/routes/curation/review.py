@@ -240,7 +240,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         openapi_extra=body_schema(ItemAcceptRequest),
     )
     async def accept(request: Request, item: str) -> Response | dict[str, Any]:
-        """Accept the statement, as it is, corrected, or of the entity that is meant; 422 when the gate refuses it."""
+        """Accept the statement: as it is, corrected, or of the entity meant; 422 when the gate refuses it."""
         message = await read_json(request, ItemAcceptRequest, limit)
         given = message.statements
         statements = None if given is None else [statement_of(one)[0] for one in given]

@@ -16,9 +16,15 @@ from server.runtime.context import Services
 
 
 class ExtractionRequest(Message):
-    """A text to extract from."""
+    """A text to extract from, or a dry run whose candidates are committed."""
 
-    text: str = Field(description="The text, in the configured language.")
+    text: str | None = Field(None, description="The text, in the configured language.")
+    dry_run: str | None = Field(
+        None,
+        max_length=100,
+        description="Instead of a text, the `id` of an answer to one with `commit` false: its statements are "
+        "judged again and committed as they were shown; no model is asked.",
+    )
     source: str | None = Field(None, description="Where the text comes from: a URL, a title.")
     commit: bool = Field(True, description="false: only say what would be accepted and refused.")
     method: MethodName | None = Field(
@@ -27,7 +33,11 @@ class ExtractionRequest(Message):
     open: bool = Field(False, description="true: the method `open`, free words that all wait for a person.")
 
     @model_validator(mode="after")
-    def _one_method(self) -> "ExtractionRequest":
+    def _one_of_each(self) -> "ExtractionRequest":
+        if (self.text is None) == (self.dry_run is None):
+            raise ValueError("give either text or dry_run")
+        if self.dry_run is not None and self.model_fields_set != {"dry_run"}:
+            raise ValueError("dry_run is given alone: its text, source and method are known")
         if self.open and self.method not in (None, "open"):
             raise ValueError(f"open is a method of its own: leave out open, or the method {self.method}")
         return self
@@ -52,6 +62,9 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         message = await read_json(request, ExtractionRequest, limit)
 
         async def extracted(note: Note) -> Response:
+            if message.text is None:
+                dry_run = message.dry_run or ""
+                return outcome_response(await services.intake.commit_dry_run(dry_run, hold=holds))
             outcome = await services.intake.extract(
                 message.text,
                 source=message.source,

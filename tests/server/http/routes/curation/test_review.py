@@ -734,3 +734,40 @@ async def test_only_what_is_open_can_be_decided(client: httpx.AsyncClient, model
     response = await client.post(f"/review/{item['id']}/{verb}", json={"reason": "no"})
     assert response.status_code == 409
     assert "reopen" in response.json()["detail"]
+
+
+async def test_no_suggestion_is_about_something_that_the_passage_does_not_name(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    known = f"""@prefix urban: <{URBAN}> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    <https://example.org/moma> a urban:Museum ; rdfs:label "Museum of Modern Art"@en .
+    <https://example.org/mpa> a urban:Museum ; rdfs:label "Museum of Primitive Art"@en ;
+      urban:opened "1957"^^<http://www.w3.org/2001/XMLSchema#gYear> ."""
+    headers = {"content-type": "text/turtle"}
+    assert (await client.post("/store?default", content=known, headers=headers)).status_code in (201, 204)
+    for text, named in (
+        ("The Museum of Primitive Art closed in 1950, as all the papers of the town reported.", False),
+        ("The Museum of Primitive Art, not the Museum of Modern Art, closed in 1950 for good.", True),
+    ):
+        model.replies = [triples(("Museum of Primitive Art", "closed", "1950"))]
+        await client.post("/extractions", json={"text": text})
+        items = (await client.get("/review", params={"predicate": URBAN + "closed"})).json()["items"]
+        item = next(one for one in items if "".join(one["sentence"].values()) == text)
+        found = (await client.get(f"/review/{item['id']}/suggestions")).json()["suggestions"]
+        subjects = {one["statement"]["subject"] for one in found if one["changes"] == "subject"}
+        assert subjects == ({"https://example.org/moma"} if named else set())
+
+
+async def test_a_decision_is_listed_as_undoable_as_long_as_it_can_be_undone(
+    client: httpx.AsyncClient, model: RecordedModel
+):
+    item = await refused(client, model)
+    rejected = {"reason": "It is older."}
+    assert (await client.post(f"/review/{item['id']}/reject", json=rejected)).status_code == 200
+    (made,) = (await client.get("/review/decisions")).json()["decisions"]
+    assert made["undoable"] is True
+    assert (await client.post(f"/review/decisions/{made['id']}/undo", json={})).status_code == 200
+    found = {
+        one["id"]: one["undoable"] for one in (await client.get("/review/decisions")).json()["decisions"]
+    }
+    assert found[made["id"]] is False
