@@ -23,6 +23,7 @@ interface JobDocument {
   accepted: number | null;
   refused: number | null;
   warned: number | null;
+  incomplete?: { reason: string; at: number } | null;
 }
 
 const TYPES: [RegExp, string][] = [
@@ -32,6 +33,8 @@ const TYPES: [RegExp, string][] = [
 ];
 const MOVING = new Set(["accepting", "running"]);
 const ENDED = new Set(["done", "cancelled"]);
+/** The states of texts that were read, with how each looks. */
+const LOOKS: Record<string, string> = { committed: "ok", "waits for review": "warn", failed: "no", rejected: "no" };
 
 /** Whether files are records rather than one text. */
 export function areMany(files: File[]): boolean {
@@ -107,7 +110,7 @@ class JobView extends LitElement {
     const sum = (of: "accepted" | "refused" | "warned"): number => this.documents.reduce((all, one) => all + (one[of] ?? 0), 0);
     return html`<div class="gap">
       <div class="row spread"><div><p class="small soft">Job ${job.state}</p><h1 class="mid" aria-live="polite">${job.finished} of ${job.total} texts read</h1>
-        <p class="soft">${job.name ?? job.id} · ${sum("accepted")} statements accepted, ${sum("refused")} refused</p></div>
+        <p class="soft">${job.name ?? job.id} · ${sum("accepted")} statements accepted, ${sum("refused")} refused${this.told(job)}</p></div>
         <div class="row push">${this.may ? actions.map((one) => html`<button class="btn" @click=${() => void this.turn(one)}>${one[0]!.toUpperCase()}${one.slice(1)}</button>`) : nothing}
           <a class="btn low" href="#/text">Another text</a></div></div>
       <progress max=${job.total || 1} value=${job.finished} aria-label="Progress of the job"></progress>
@@ -118,11 +121,18 @@ class JobView extends LitElement {
         ${job.total > this.documents.length ? html`<p class="empty">The first ${this.documents.length} are shown.</p>` : nothing}</div></div>`;
   }
 
+  /** How many texts did not come into the graph, though they were read. */
+  private told(job: Job): string {
+    const count = (state: string, words: string): string => (job.documents[state] ? ` · ${job.documents[state]} ${words}` : "");
+    return count("nothing found", "gave nothing") + count("waits for review", "wait for review");
+  }
+
   private line(one: JobDocument): TemplateResult {
     const name = one.source ?? one.name ?? `Text ${one.position}`;
-    const look = one.state === "committed" ? "ok" : one.state === "failed" || one.state === "rejected" ? "no" : "";
-    return html`<tr><td>${one.state === "committed" && one.document ? html`<a href=${`#/text/${one.document}`}>${name}</a>` : name}</td>
-      <td>${look ? html`<span class="v ${look}">${one.state}</span>` : html`<span class="soft">${one.state}</span>`}${one.error ? html`<p class="small soft">${one.error}</p>` : nothing}</td>
+    const look = LOOKS[one.state] ?? "";
+    return html`<tr><td>${(look === "ok" || look === "warn") && one.document ? html`<a href=${`#/text/${one.document}`}>${name}</a>` : name}</td>
+      <td>${look ? html`<span class="v ${look}">${one.state}</span>` : html`<span class="soft">${one.state}</span>`}${one.error ? html`<p class="small soft">${one.error}</p>` : nothing}
+        ${one.incomplete ? html`<p class="small soft">Not all of it was read. ${one.incomplete.reason}</p>` : nothing}</td>
       <td class="right num">${one.accepted ?? ""}</td>
       <td class="right num">${one.refused ? html`<a href=${`#/review?document=${one.document}`}>${one.refused}</a>` : (one.refused ?? "")}</td></tr>`;
   }

@@ -18,7 +18,15 @@ interface Item {
   decisions: { outcome: string; by: string; at: string; reason: string | null }[];
   sentence: { before: string; quote: string; after: string } | null;
   labels: Record<string, string>;
+  choices?: Choice[];
   similar?: Record<string, { iri: string; label: string; classes: string[]; score: number }[]>;
+}
+
+/** An entity of which a person says which one it is. */
+interface Choice {
+  entity: string;
+  name: string;
+  candidates: { iri: string; label: string; classes: string[] }[];
 }
 
 interface Suggestion {
@@ -63,6 +71,7 @@ class ReviewScreen extends Screen {
   private offered: { property: Completion[]; object: Completion[] } = { property: [], object: [] };
   private correction = { property: "", object: "" };
   private reason = "";
+  private chosen = new Map<string, string | null>();
   private queueOpen = false;
   private settling?: ReturnType<typeof setTimeout>;
   /** Counts the lists asked for. What belongs to an earlier one and arrives late is dropped. */
@@ -73,6 +82,18 @@ class ReviewScreen extends Screen {
     super.connectedCallback();
     addEventListener("keydown", this.pressed);
     void this.choices();
+    void this.undoable();
+  }
+
+  /** The decisions that can still be undone, also those from before the page was loaded. */
+  private async undoable(): Promise<void> {
+    const found = await ask("review/decisions?limit=20").catch(() => ({ decisions: [] }));
+    const words: Record<string, string> = { accepted: "Accepted", rejected: "Rejected" };
+    const past = found.decisions as { id: string; outcome: string; undoable: boolean }[];
+    const known = new Set(this.done.map((one) => one.decision));
+    const earlier = past.filter((one) => one.undoable && words[one.outcome] && !known.has(one.id)).reverse();
+    this.done = [...earlier.map((one) => ({ decision: one.id, words: words[one.outcome]! })), ...this.done];
+    this.requestUpdate();
   }
 
   override disconnectedCallback(): void {
@@ -143,6 +164,7 @@ class ReviewScreen extends Screen {
     if (this.current?.id !== item.id) {
       this.suggestions = [];
       this.effects = {};
+      this.chosen.clear();
     }
     this.current = item;
     this.addressed(address(`review/${item.id}`, Object.fromEntries(this.filter())));
@@ -272,8 +294,9 @@ class ReviewScreen extends Screen {
     this.said = `${words}.${told.fallen?.length ? ` ${told.fallen.length} other statements went to review.` : ""}`;
     if (told.decision) this.done.push({ decision: told.decision.split("/").pop()!, words });
     const at = this.items.findIndex((one) => one.id === item.id);
-    this.items = this.items.filter((one) => one.id !== item.id);
-    this.total = Math.max(0, this.total - 1);
+    const done = new Set([item.id, ...((told.items ?? []) as Item[]).map((one) => one.id)]);
+    this.items = this.items.filter((one) => !done.has(one.id));
+    this.total = Math.max(0, this.total - done.size);
     dispatchEvent(new Event("urbankg-review"));
     await this.open(this.items[at]?.id ?? this.items[at - 1]?.id ?? null);
     this.querySelector<HTMLElement>("article")?.focus({ preventScroll: true });
@@ -359,7 +382,7 @@ class ReviewScreen extends Screen {
           ? html`<ul class="items card">
                 ${this.items.map(
                   (item) => html`<li aria-current=${item.id === this.current?.id ? "true" : nothing}>
-                    <a class="cover" href=${`#/${address(`review/${item.id}`, Object.fromEntries(this.filter()))}`} @click=${(event: Event) => this.choose(event, item.id)}>
+                    <a class="cover" href=${`#/${address(`review/${item.id}`, Object.fromEntries(this.filter()))}`} @click=${(event: Event) => this.pick(event, item.id)}>
                       <span class="two"><span>${statement(item.statement, item.names)}</span>
                       <span class="v ${verdict(item)[0]}"><span class="hide">${verdict(item)[1]}</span></span></span>
                       <span class="why">${plain(item.violations[0]?.message ?? "")}</span></a>
@@ -381,7 +404,7 @@ class ReviewScreen extends Screen {
     </div>`;
   }
 
-  private choose(event: Event, id: string): void {
+  private pick(event: Event, id: string): void {
     event.preventDefault();
     this.queueOpen = false;
     void this.open(id);
@@ -435,7 +458,7 @@ class ReviewScreen extends Screen {
           </tbody>
         </table>
       </article>
-      ${this.bar(item)} ${this.state()} ${this.suggestionList()}
+      ${this.choiceList(item)} ${this.bar(item)} ${this.state()} ${this.suggestionList()}
       <div class="cols">
         ${this.similar(item)}
         <details class="card" ?open=${item.decisions.length > 0}><summary>Decisions before <span class="small faint">${item.decisions.length || "none"}</span></summary>
@@ -483,6 +506,28 @@ class ReviewScreen extends Screen {
     return parts.length ? html`<p class="small faint foreseen">${parts.join(" ")}</p>` : nothing;
   }
 
+  /** Which entity is meant: one of the known ones, or a new one. */
+  private choiceList(item: Item): TemplateResult | typeof nothing {
+    if (!item.choices?.length || !this.decidable()) return nothing;
+    const option = (choice: Choice, iri: string | null, words: TemplateResult): TemplateResult => html`<li class="two"><span>${words}</span>
+      <button class="btn low" aria-pressed=${this.chosen.has(choice.entity) && this.chosen.get(choice.entity) === iri ? "true" : "false"}
+        @click=${() => void this.choose(item, choice, iri)}>This one</button></li>`;
+    return html`${item.choices.map(
+      (choice) => html`<section class="card"><header><h2>Which of these is “${choice.name}”?</h2></header><ul class="items">
+        ${choice.candidates.map((one) => option(choice, one.iri, html`<a href=${entityAddress(one.iri)}>${one.label}</a> <span class="small faint">${one.classes[0] ? nameOf(one.classes[0]) : ""}</span>`))}
+        ${option(choice, null, html`A new one, that the graph does not know yet`)}</ul></section>`,
+    )}`;
+  }
+
+  /** Decide once all questions of an item are answered. */
+  private async choose(item: Item, choice: Choice, iri: string | null): Promise<void> {
+    this.chosen.set(choice.entity, iri);
+    this.requestUpdate();
+    if (item.choices!.every((one) => this.chosen.has(one.entity))) {
+      await this.decide("accept", { entities: Object.fromEntries(this.chosen) }, "Accepted with your answer");
+    }
+  }
+
   private suggestionList(): TemplateResult | typeof nothing {
     if (!this.suggestions.length) return nothing;
     return html`<section class="card"><header><h2>Would be accepted instead</h2></header><ul class="items">${this.suggestions.map((one, at) => html`<li class="two">
@@ -523,6 +568,7 @@ function verdict(item: Item): [string, string] {
 
 /** Why an item cannot be accepted as it is; empty when it can. */
 function refusal(item: Item): string {
+  if (item.choices?.length) return "Say first which one the text means.";
   const shape = item.violations.some((one) => one.severity === "Violation" && !one.component.startsWith(SYSTEM));
   return shape && !item.accepted ? "Cannot be accepted as it is: a shape refuses it." : "";
 }

@@ -21,6 +21,7 @@ interface Entity {
 }
 
 interface Outcome {
+  id?: string;
   accepted: Statement[];
   rejected: Judged[];
   warnings: Judged[];
@@ -29,6 +30,7 @@ interface Outcome {
   revision: number | null;
   held?: { reason: string; at: string };
   usage?: { model_seconds?: number };
+  incomplete?: { reason: string; at: number } | null;
 }
 
 /** A step of an extraction. */
@@ -148,17 +150,20 @@ class TextScreen extends Screen {
   }
 
   private async submit(commit: boolean): Promise<void> {
-    if (!this.text.trim()) return;
+    if (!this.text.trim() && !commit) return;
+    // What was shown is committed: the model is not asked again.
+    const shown = commit ? this.outcome?.id : undefined;
     const begun = performance.now();
     const source = this.source.trim();
-    const outcome = (await this.run(commit ? "Reading the text and committing…" : "Reading the text…", async () => {
+    const outcome = (await this.run(commit ? "Judging again and committing…" : "Reading the text…", async () => {
       await vocabulary();
       this.parts = null;
-      return inSteps("extractions", { text: this.text, commit, ...(source ? { source } : {}) }, (step: Part) => this.hear(step));
+      const body = shown ? { dry_run: shown } : { text: this.text, commit, ...(source ? { source } : {}) };
+      return inSteps("extractions", body, (step: Part) => this.hear(step));
     })) as Outcome | undefined;
     if (!outcome) return;
     this.outcome = outcome;
-    this.read = this.text;
+    if (!shown) this.read = this.text;
     this.committed = commit;
     this.seconds = (performance.now() - begun) / 1000;
     this.focused = null;
@@ -287,6 +292,8 @@ class TextScreen extends Screen {
         </div>
       </div>
       ${this.state()}
+      ${outcome.incomplete ? html`<div class="note" role="alert"><p class="v">Not all of the text was read</p><p>${outcome.incomplete.reason}</p>
+        <p class="small soft">It stopped at “${[...this.read].slice(outcome.incomplete.at, outcome.incomplete.at + 60).join("")}…”</p></div>` : nothing}
       <div class="cols">
         <section class="stay gap">
           <div class="card"><header><h2>Text</h2><span class="small faint">${this.source}</span></header><div class="in"><p class="quote whole">${this.marked(outcome)}</p></div>
