@@ -29,9 +29,10 @@ class DocumentState(StrEnum):
     """How far a document is.
 
     `extracted`: the model's replies are stored, and the commit waits for its turn. `committed`: at least one
-    statement of it is in the graph. `nothing found`: it was read and gave no statement. `waits for review`: all
-    of its statements wait for a person. `rejected`: the text is unusable (empty, too long, another language). `failed`: the model gave no usable reply.
-    `duplicate`: the same text is in the job already, or in the graph.
+    statement of it is in the graph. `nothing found`: it was read and gave no statement. `waits for review`:
+    all of its statements wait for a person. `rejected`: the text is unusable (empty, too long, another
+    language). `failed`: the model gave no usable reply. `duplicate`: the same text is in the job already, or
+    in the graph.
     """
 
     PENDING = "pending"
@@ -116,8 +117,8 @@ class Job:
 class JobDocument:
     """A document of a job; `position` counts from 1 in the order of posting.
 
-    `incomplete` is JSON that says why not all of it was read. `document` names it in the graph, `run` its extraction by this job. `same_as` is the position of an equal
-    text before it in the job.
+    `document` names it in the graph, `run` its extraction by this job. `same_as` is the position of an equal
+    text before it in the job. `incomplete` is JSON that says why not all of it was read, and up to where.
     """
 
     position: int

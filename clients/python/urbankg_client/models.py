@@ -32,6 +32,16 @@ class AskTrace(BaseModel):
     observation: str
 
 
+class Candidate(BaseModel):
+    """
+    An entity of the graph that a name may mean.
+    """
+
+    iri: str
+    label: str
+    classes: list[str]
+
+
 class ChatMessage(BaseModel):
     """
     A message to the model.
@@ -39,6 +49,16 @@ class ChatMessage(BaseModel):
 
     role: str
     content: str
+
+
+class Choice(BaseModel):
+    """
+    An entity of a statement of which a person says which one it is: a candidate, or a new one.
+    """
+
+    entity: str
+    name: str
+    candidates: list[Candidate]
 
 
 class Comment(BaseModel):
@@ -105,6 +125,15 @@ class Held(BaseModel):
     shapes: list[str]
 
 
+class Incomplete(BaseModel):
+    """
+    Why a text was not read to its end, and the code point of it where that stopped.
+    """
+
+    reason: str
+    at: int
+
+
 class ItemNames(BaseModel):
     """
     The words for the ends of a statement.
@@ -143,7 +172,23 @@ class JobDocument(BaseModel):
     position: int
     name: str | None
     source: str | None
-    state: str
+    state: Annotated[
+        Literal[
+            "pending",
+            "extracting",
+            "extracted",
+            "committed",
+            "nothing found",
+            "waits for review",
+            "rejected",
+            "failed",
+            "duplicate",
+            "cancelled",
+        ],
+        Field(
+            description="`committed`: at least one statement is in the graph; `nothing found`: the text gave none; `waits for review`: all of its statements wait for a person; `rejected`: the text is unusable; `failed`: the model gave no usable reply; `duplicate`: the job or the graph has the text."
+        ),
+    ]
     characters: int
     document: str
     run: str | None
@@ -154,6 +199,10 @@ class JobDocument(BaseModel):
     accepted: int | None
     refused: int | None
     warned: int | None
+    incomplete: Annotated[
+        Incomplete | None,
+        Field(description="Why not all of the text was read, and up to where."),
+    ]
 
 
 class JobDocumentPage(BaseModel):
@@ -585,6 +634,12 @@ class ExtractionAnswer(BaseModel):
     held: Held | None = None
     entities: list[Entity]
     usage: Usage | None
+    incomplete: Annotated[
+        Incomplete | None,
+        Field(
+            description="Where the time for an extraction was over (the setting `extraction_timeout`), and why; null where all of the text was read."
+        ),
+    ]
     trace: Trace | None
 
 
@@ -689,6 +744,8 @@ class ReviewItems(BaseModel):
 class ShownReviewItem(BaseModel):
     """
     A review item with the entities that its names may mean, by the end of the statement.
+
+    `choices` are what has to be answered in `entities` when it is accepted.
     """
 
     id: str
@@ -710,6 +767,7 @@ class ShownReviewItem(BaseModel):
     sentence: Sentence | None
     labels: dict[str, str]
     similar: dict[str, list[SimilarEntity]]
+    choices: list[Choice]
 
 
 class SparqlResults(BaseModel):

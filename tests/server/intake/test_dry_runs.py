@@ -163,7 +163,8 @@ async def test_a_dry_run_is_judged_again_when_it_is_committed(
     text = "The Elm Hall is a museum. The Elm Hall opened in 1931, as the old people of the town say."
     shown = (await client.post("/extractions", json={"text": text, "commit": False})).json()
     (entity,) = shown["entities"]
-    closed = f'INSERT DATA {{ <{entity["iri"]}> a <{URBAN}Museum> ; <{RDFS}label> "Elm Hall"@en ; <{URBAN}closed> "1920"^^<{XSD}gYear> }}'
+    facts = f'a <{URBAN}Museum> ; <{RDFS}label> "Elm Hall"@en ; <{URBAN}closed> "1920"^^<{XSD}gYear>'
+    closed = f"INSERT DATA {{ <{entity['iri']}> {facts} }}"
     assert (await client.post("/update", data={"update": closed})).status_code in (200, 204)
     done = (await client.post("/extractions", json={"dry_run": shown["id"]})).json()
     assert [one["statement"]["predicate"] for one in done["rejected"]] == [URBAN + "opened"]
