@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import io
+from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Final, cast
 
 import pyoxigraph
 from pydantic import Field, model_validator
-from pyoxigraph import DefaultGraph, RdfFormat
+from pyoxigraph import DefaultGraph, Literal, RdfFormat
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from server.errors import MalformedBody, UnsupportedBody
+from server.errors import InvalidBody, MalformedBody, UnsupportedBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import check, media_type, parse_json, read_body
 from server.http.parameters import check_parameters
@@ -34,11 +35,15 @@ _RDF: Final = {
 }
 
 
+_LONGEST_SOURCE: Final = 2000
+_LONGEST_NAME: Final = 1000
+
+
 class CandidatesRequest(Message):
     """Statements of a client's own extractor."""
 
     statements: list[StatementJson]
-    source: str | None = Field(None, description="Where they come from: a URL, a title.")
+    source: str | None = Field(None, max_length=2000, description="Where they come from: a URL, a title.")
     text: str | None = Field(None, description="The text they were extracted from; evidence is checked.")
     commit: bool = Field(True, description="false: only say what would be accepted and refused.")
 
@@ -86,10 +91,31 @@ class Candidates:
             statements = [statement_of(statement) for statement in message.statements]
             source, text = message.source or source, message.text
             commit = commit and message.commit
+        self._check_lengths(statements, source, text)
         holds = services.settings.hub_batches == "hold"
         return outcome_response(
             services.intake.take(statements, source=source, text=text, commit=commit, hold=holds)
         )
+
+    def _check_lengths(
+        self, statements: Sequence[tuple[Statement, Support]], source: str | None, text: str | None
+    ) -> None:
+        """Raises `InvalidBody` for a text, a source or a name that is too long."""
+        properties = self._services.labels.label_properties
+        longest = self._services.settings.max_text_chars
+        lengths = [("source", len(source or ""), _LONGEST_SOURCE), ("text", len(text or ""), longest)]
+        lengths += [
+            (f"statements.{number}.object", len(statement.triple.object.value), _LONGEST_NAME)
+            for number, (statement, _) in enumerate(statements)
+            if statement.triple.predicate in properties and isinstance(statement.triple.object, Literal)
+        ]
+        problems = [
+            (place, f"it has {length:,} characters, and at most {most:,} are taken")
+            for place, length, most in lengths
+            if length > most
+        ]
+        if problems:
+            raise InvalidBody(problems)
 
 
 def outcome_response(outcome: Outcome) -> Response:

@@ -122,6 +122,12 @@ def extract(
     return Call("POST", "/extractions", _model(ExtractionAnswer), body=body, writes=True)
 
 
+def commit_dry_run(dry_run: str) -> Call[ExtractionAnswer]:
+    """Commit what `extract` with `commit=False` showed, by its `id`; no model is asked."""
+    body = {"dry_run": dry_run}
+    return Call("POST", "/extractions", _model(ExtractionAnswer), body=body, writes=True)
+
+
 def candidates(
     statements: Iterable[NewStatement | Statement],
     *,
@@ -281,13 +287,18 @@ def accept(
     item: str,
     *,
     statements: Iterable[NewStatement | Statement] | None = None,
+    entities: Mapping[str, str | None] | None = None,
     reason: str | None = None,
     by: str | None = None,
     dry_run: bool = False,
 ) -> Call[DecisionAnswer]:
-    """Accept an item, or `statements` in its place."""
+    """Accept an item, or `statements` in its place.
+
+    `entities` answers the item's `choices`: for each entity the IRI that is meant, or None for a new one.
+    """
     instead = None if statements is None else [_statement(one) for one in statements]
-    return _decide(item, "accept", statements=instead, reason=reason, by=by, dry_run=dry_run)
+    meant = None if entities is None else dict(entities)
+    return _decide(item, "accept", statements=instead, entities=meant, reason=reason, by=by, dry_run=dry_run)
 
 
 def reject(item: str, *, reason: str, by: str | None = None, dry_run: bool = False) -> Call[DecisionAnswer]:

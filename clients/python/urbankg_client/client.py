@@ -107,6 +107,7 @@ class Client:
 
     health = _waits(calls.health)
     extract = _waits(calls.extract)
+    commit_dry_run = _waits(calls.commit_dry_run)
     extract_in_steps = _stepping(calls.extract_in_steps)
     candidates = _waits(calls.candidates)
     ask = _waits(calls.ask)
@@ -226,6 +227,7 @@ class AsyncClient:
 
     health = _awaited(calls.health)
     extract = _awaited(calls.extract)
+    commit_dry_run = _awaited(calls.commit_dry_run)
     extract_in_steps = _stepping_awaited(calls.extract_in_steps)
     candidates = _awaited(calls.candidates)
     ask = _awaited(calls.ask)

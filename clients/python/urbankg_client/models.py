@@ -128,6 +128,8 @@ class Held(BaseModel):
 class Incomplete(BaseModel):
     """
     Why a text was not read to its end, and the code point of it where that stopped.
+
+    The time for an extraction was over: the setting `extraction_timeout`.
     """
 
     reason: str
@@ -167,27 +169,26 @@ class Job(BaseModel):
 class JobDocument(BaseModel):
     """
     What became of one document of a job.
+
+    The state is `committed` where at least one statement is in the graph, `nothing found` where the text gave
+    none, and `waits for review` where all of its statements wait for a person. `rejected`: the text is
+    unusable. `failed`: the model gave no usable reply. `duplicate`: the job or the graph has the text.
     """
 
     position: int
     name: str | None
     source: str | None
-    state: Annotated[
-        Literal[
-            "pending",
-            "extracting",
-            "extracted",
-            "committed",
-            "nothing found",
-            "waits for review",
-            "rejected",
-            "failed",
-            "duplicate",
-            "cancelled",
-        ],
-        Field(
-            description="`committed`: at least one statement is in the graph; `nothing found`: the text gave none; `waits for review`: all of its statements wait for a person; `rejected`: the text is unusable; `failed`: the model gave no usable reply; `duplicate`: the job or the graph has the text."
-        ),
+    state: Literal[
+        "pending",
+        "extracting",
+        "extracted",
+        "committed",
+        "nothing found",
+        "waits for review",
+        "rejected",
+        "failed",
+        "duplicate",
+        "cancelled",
     ]
     characters: int
     document: str
@@ -199,10 +200,7 @@ class JobDocument(BaseModel):
     accepted: int | None
     refused: int | None
     warned: int | None
-    incomplete: Annotated[
-        Incomplete | None,
-        Field(description="Why not all of the text was read, and up to where."),
-    ]
+    incomplete: Annotated[Incomplete | None, Field(description="Null where all of the text was read.")]
 
 
 class JobDocumentPage(BaseModel):
@@ -634,12 +632,7 @@ class ExtractionAnswer(BaseModel):
     held: Held | None = None
     entities: list[Entity]
     usage: Usage | None
-    incomplete: Annotated[
-        Incomplete | None,
-        Field(
-            description="Where the time for an extraction was over (the setting `extraction_timeout`), and why; null where all of the text was read."
-        ),
-    ]
+    incomplete: Annotated[Incomplete | None, Field(description="Null where all of the text was read.")]
     trace: Trace | None
 
 

@@ -78,6 +78,9 @@ def _print_extraction(outcome: dict[str, Any]) -> int:
     stderr.print(f"{len(outcome['accepted'])} accepted, {len(outcome['rejected'])} refused")
     if "held" in outcome:
         stderr.print(f"{outcome['held']['reason']} See: urbankg held show {outcome['id']}", markup=False)
+    if outcome["incomplete"] is not None:
+        where = f"It stopped at character {outcome['incomplete']['at']}."
+        stderr.print(f"{outcome['incomplete']['reason']} {where}", style="yellow", markup=False)
     members = ("stage", "turns", "seconds", "prompt_tokens", "completion_tokens")
     stages = (outcome["trace"] or {}).get("stages", ())
     costs = [[str(stage[member]) for member in members] for stage in stages]

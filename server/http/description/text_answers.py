@@ -94,7 +94,10 @@ class KeptTrace(Trace):
 
 
 class Incomplete(Answer):
-    """Why a text was not read to its end, and the code point of it where that stopped."""
+    """Why a text was not read to its end, and the code point of it where that stopped.
+
+    The time for an extraction was over: the setting `extraction_timeout`.
+    """
 
     reason: str
     at: int
@@ -114,10 +117,7 @@ class ExtractionAnswer(Answer):
     held: Held | None = None
     entities: list[Entity]
     usage: Usage | None
-    incomplete: Incomplete | None = Field(
-        description="Where the time for an extraction was over (the setting `extraction_timeout`), and why; "
-        "null where all of the text was read."
-    )
+    incomplete: Incomplete | None = Field(description="Null where all of the text was read.")
     trace: Trace | None
 
 
@@ -194,7 +194,12 @@ class JobPage(Page):
 
 
 class JobDocument(Answer):
-    """What became of one document of a job."""
+    """What became of one document of a job.
+
+    The state is `committed` where at least one statement is in the graph, `nothing found` where the text gave
+    none, and `waits for review` where all of its statements wait for a person. `rejected`: the text is
+    unusable. `failed`: the model gave no usable reply. `duplicate`: the job or the graph has the text.
+    """
 
     position: int
     name: str | None
@@ -210,11 +215,7 @@ class JobDocument(Answer):
         "failed",
         "duplicate",
         "cancelled",
-    ] = Field(
-        description="`committed`: at least one statement is in the graph; `nothing found`: the text gave "
-        "none; `waits for review`: all of its statements wait for a person; `rejected`: the text is "
-        "unusable; `failed`: the model gave no usable reply; `duplicate`: the job or the graph has the text."
-    )
+    ]
     characters: int
     document: str
     run: str | None
@@ -225,7 +226,7 @@ class JobDocument(Answer):
     accepted: int | None
     refused: int | None
     warned: int | None
-    incomplete: Incomplete | None = Field(description="Why not all of the text was read, and up to where.")
+    incomplete: Incomplete | None = Field(description="Null where all of the text was read.")
 
 
 class JobDocumentPage(Page):

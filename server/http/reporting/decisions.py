@@ -12,7 +12,7 @@ from server.message import Message
 class DecisionRequest(Message):
     """Why, and who decides where the request's key does not say."""
 
-    reason: str | None = None
+    reason: str | None = Field(None, max_length=10_000, description="Why, for who reads it later.")
     by: str | None = Field(None, min_length=1, max_length=200, description="The person's name.")
     dry_run: bool = Field(False, description="Say what would happen, and change nothing.")
 

@@ -120,3 +120,37 @@ async def test_evidence_must_span_its_quote(shared_client: httpx.AsyncClient):
     response = await shared_client.post("/candidates", json={"statements": [bad]})
     assert response.status_code == 422
     assert "code points" in response.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("member", "length", "limit"), [("source", 2001, "2000"), ("text", 200_001, "200,000")]
+)
+async def test_what_is_too_long_is_refused_with_the_limit(
+    client: httpx.AsyncClient, member: str, length: int, limit: str
+) -> None:
+    answer = await client.post("/candidates", json={"statements": [], member: "a" * length})
+    assert answer.status_code == 422
+    assert limit in answer.text
+
+
+@pytest.mark.parametrize("form", ["json", "turtle"])
+async def test_a_name_of_a_thousand_characters_is_the_longest(client: httpx.AsyncClient, form: str) -> None:
+    label = "http://www.w3.org/2000/01/rdf-schema#label"
+    for length, status in ((1000, 200), (1001, 422)):
+        name = "a" * length
+        if form == "json":
+            value = {"type": "literal", "value": name}
+            sent = {"subject": "http://example.org/a", "predicate": label, "object": value}
+            answer = await client.post("/candidates", json={"statements": [sent]})
+        else:
+            body = f'<http://example.org/a> <{label}> "{name}" .'
+            headers = {"content-type": "text/turtle"}
+            answer = await client.post("/candidates", content=body, headers=headers)
+        assert answer.status_code == status
+        assert status == 200 or "1,000" in answer.text
+
+
+async def test_a_reason_has_a_longest_length(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/review/x/reject", json={"reason": "a" * 10_001})
+    assert answer.status_code == 422
+    assert "10000" in answer.text

@@ -39,7 +39,7 @@ class GapFilterJson(Message):
 class GapDecision(Message):
     """Why, and who decides where the request's key does not say."""
 
-    reason: str | None = None
+    reason: str | None = Field(None, max_length=10_000, description="Why, for who reads it later.")
     by: str | None = Field(None, min_length=1, max_length=200, description="The person's name.")
 
 

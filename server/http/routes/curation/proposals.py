@@ -31,7 +31,7 @@ class ProposalDecision(Message):
 
     decision: Literal["accept", "dismiss", "reopen", "retry"]
     as_: str | None = Field(None, alias="as", description="IRI of a term that the ontology has.")
-    reason: str | None = None
+    reason: str | None = Field(None, max_length=10_000, description="Why, for who reads it later.")
     by: str | None = Field(None, min_length=1, max_length=200, description="The person's name.")
 
 

@@ -25,7 +25,9 @@ class ExtractionRequest(Message):
         description="Instead of a text, the `id` of an answer to one with `commit` false: its statements are "
         "judged again and committed as they were shown; no model is asked.",
     )
-    source: str | None = Field(None, description="Where the text comes from: a URL, a title.")
+    source: str | None = Field(
+        None, max_length=2000, description="Where the text comes from: a URL, a title."
+    )
     commit: bool = Field(True, description="false: only say what would be accepted and refused.")
     method: MethodName | None = Field(
         None, description="How the text is read; as the setting `extraction_method` says when not given."

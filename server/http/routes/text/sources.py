@@ -21,12 +21,16 @@ class SourceJson(Message):
     kind: SourceKind | None = Field(None, description="The geometry decides when it is not given.")
     name: str = Field("", max_length=1000, description="What the place is called.")
     type: str = Field("", max_length=1000, description="What sort of place it is, in words.")
-    class_: str | None = Field(None, alias="class", description="IRI of its class, instead of words.")
+    class_: str | None = Field(
+        None, alias="class", max_length=2000, description="IRI of its class, not words."
+    )
     text: str = Field("", description="What is said about it.")
     geometry: str | GeoJson | None = Field(None, description="WKT or GeoJSON.")
     rating: float | None = Field(None, description="What a review gives.")
-    url: str | None = Field(None, description="Where the text comes from.")
-    id: str | None = Field(None, description="What distinguishes the place from others of its name.")
+    url: str | None = Field(None, max_length=2000, description="Where the text comes from.")
+    id: str | None = Field(
+        None, max_length=1000, description="What distinguishes the place from others of its name."
+    )
 
 
 class SourcesRequest(Message):
