@@ -52,6 +52,7 @@ class Submission:
                 statements=dict(batch.statements),
                 supports=dict(batch.supports),
                 refused=dict(batch.refused),
+                doubts=dict(batch.doubts),
                 minted=batch.minted,
                 uses=dict(batch.uses),
             ),
