@@ -35,7 +35,7 @@ class AnsweringModel:
         max_tokens: int,
         temperature: float = 0.0,
     ) -> Reply:
-        text = messages[-1].content.rpartition("Text:")[2].strip()
+        text = messages[-1].content.rpartition("<text>")[2].partition("</text>")[0].strip()
         self.asked[text] += 1
         self.busy += 1
         self.busiest = max(self.busiest, self.busy)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cattrs.preconf.json import JsonConverter
 
 _TERMS = frozenset({NamedNode, BlankNode, Literal, Triple})
-_FOUND_LATER = ("doubts", "linked", "similar", "_index")
+_FOUND_LATER = ("linked", "similar", "_index")
 """What assessors find in a batch when it is judged."""
 
 

@@ -75,7 +75,7 @@ class RecordedServer:
 
     async def _chat(self, body: dict[str, Any]) -> dict[str, Any]:
         await asyncio.sleep(self.delay_s)
-        text = str(body["messages"][-1]["content"]).rpartition("Text:")[2].strip()
+        text = str(body["messages"][-1]["content"]).rpartition("<text>")[2].partition("</text>")[0].strip()
         self.asked[text] = self.asked.get(text, 0) + 1
         # The schema follows the text where the server takes none.
         answer = self.replies.get(text.partition("\n")[0]) or reply_to(text)
