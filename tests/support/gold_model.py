@@ -40,9 +40,10 @@ def gold_texts(name: str) -> list[GoldText]:
 
 @dataclass
 class GoldModel:
-    """Replies with the triples of `gold` whose ends the window has; those in `exchanged` with their ends exchanged.
+    """Replies with the triples of `gold` whose ends the window has.
 
-    The quote is the sentence or line around the object, as a careful model would copy it.
+    Those in `exchanged` have their ends exchanged. The quote is the sentence or line around the object, as a
+    careful model would copy it.
     """
 
     gold: GoldText = GoldText("", ())
@@ -57,6 +58,18 @@ class GoldModel:
         subject, relation, object_ = triple
         return (object_, relation, subject) if triple in self.exchanged else triple
 
+    def reply(self, window: str, schema: Mapping[str, Any]) -> str:
+        """The reply about a window, as the schema has it."""
+        allowed = schema["properties"]["triples"]["items"]["properties"]["relation"]["enum"]
+        rows = []
+        for triple in self.gold.triples:
+            shown = triple[0] if triple[1] == "is a" else triple[2]
+            if shown in window and triple[1] in allowed:
+                subject, relation, object_ = self.said(triple)
+                quote = next((line for line in window.split("\n") if shown in line), "")
+                rows.append({"quote": quote, "subject": subject, "relation": relation, "object": object_})
+        return json.dumps({"triples": rows}, ensure_ascii=False, separators=(",", ":"))
+
     async def complete(
         self,
         messages: Sequence[Message],
@@ -68,16 +81,8 @@ class GoldModel:
         assert schema is not None
         self.schemas.append(schema)
         self.prefixes.add(json.dumps([message.content for message in messages[:-1]]))
-        window = messages[-1].content
-        allowed = schema["properties"]["triples"]["items"]["properties"]["relation"]["enum"]
-        rows = []
-        for triple in self.gold.triples:
-            shown = triple[0] if triple[1] == "is a" else triple[2]
-            if shown in window and triple[1] in allowed:
-                subject, relation, object_ = self.said(triple)
-                quote = next((line for line in window.split("\n") if shown in line), "")
-                rows.append({"quote": quote, "subject": subject, "relation": relation, "object": object_})
-        return Reply(json.dumps({"triples": rows}, ensure_ascii=False), "stop", 100, 50, 0.0, self.name, None)
+        text = self.reply(messages[-1].content, schema)
+        return Reply(text, "stop", 100, 50, 0.0, self.name, None)
 
     async def close(self) -> None:
         """Holds nothing open."""
