@@ -1,7 +1,8 @@
 """The eight geospatial tools of UrbanKGent (paper, section 4.3.2 and table 8), as plain functions.
 
 Geohash, Distance, three tools for what belongs to what, and three for what intersects. All geometries
-are in CRS84, and tools of two geometries take them in either order.
+are in CRS84, and tools of two geometries take them in either order. Whether two geometries intersect is
+answered more closely than in the paper, since distance 0 and "they intersect" do not tell EC from PO.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,10 @@ from shapely.geometry.base import BaseGeometry
 from geo.errors import ArgumentError
 from geo.measure.measures import distance_m
 from geo.relate.rcc8 import RCC5, relate
+from geo.relate.tolerance import relate_within
+
+#: How far in meters a point may be from a line that it lies on: five decimals of a degree are one meter.
+POINT_ON_LINE_M: Final = 1.0
 
 _BASE32: Final = "0123456789bcdefghjkmnpqrstuvwxyz"
 _KINDS: Final = {
@@ -35,6 +40,14 @@ class Belonging(StrEnum):
     SECOND_IN_FIRST = "second in first"
     EQUAL = "equal"
     NEITHER = "neither"
+
+
+class Meeting(StrEnum):
+    """How two geometries intersect: only at borders or ends, with inner points, or not at all."""
+
+    TOUCH = "touch"
+    OVERLAP = "overlap"
+    NONE = "none"
 
 
 _BELONGING: Final = {
@@ -80,19 +93,19 @@ def polygon_to_polygon(a: BaseGeometry, b: BaseGeometry) -> Belonging:
     return _belonging(a, b, "polygon", "polygon")
 
 
-def point_for_linestring(a: BaseGeometry, b: BaseGeometry) -> bool:
-    """Whether a point lies on a line."""
-    return _intersects(a, b, "point", "line")
+def point_for_linestring(a: BaseGeometry, b: BaseGeometry) -> Meeting:
+    """Whether a point lies on a line, within `POINT_ON_LINE_M`; at its end it touches."""
+    return _meeting(a, b, "point", "line", POINT_ON_LINE_M)
 
 
-def linestring_for_polygon(a: BaseGeometry, b: BaseGeometry) -> bool:
-    """Whether a line and a polygon meet."""
-    return _intersects(a, b, "line", "polygon")
+def linestring_for_polygon(a: BaseGeometry, b: BaseGeometry) -> Meeting:
+    """How a line and a polygon meet."""
+    return _meeting(a, b, "line", "polygon")
 
 
-def polygon_for_polygon(a: BaseGeometry, b: BaseGeometry) -> bool:
-    """Whether two polygons meet."""
-    return _intersects(a, b, "polygon", "polygon")
+def polygon_for_polygon(a: BaseGeometry, b: BaseGeometry) -> Meeting:
+    """How two polygons meet."""
+    return _meeting(a, b, "polygon", "polygon")
 
 
 def _belonging(a: BaseGeometry, b: BaseGeometry, first: str, second: str) -> Belonging:
@@ -100,13 +113,19 @@ def _belonging(a: BaseGeometry, b: BaseGeometry, first: str, second: str) -> Bel
     return _BELONGING.get(relate(a, b).rcc5, Belonging.NEITHER)
 
 
-def _intersects(a: BaseGeometry, b: BaseGeometry, first: str, second: str) -> bool:
+def _meeting(a: BaseGeometry, b: BaseGeometry, first: str, second: str, tolerance_m: float = 0.0) -> Meeting:
     _check_kinds(a, b, first, second)
-    return bool(shapely.intersects(a, b))
+    relation = relate_within(a, b, tolerance_m).rcc5
+    return {RCC5.DC: Meeting.NONE, RCC5.EC: Meeting.TOUCH}.get(relation, Meeting.OVERLAP)
+
+
+def kind_of(geometry: BaseGeometry) -> str:
+    """`point`, `line` or `polygon`, as the tools name their arguments; else the name of its type."""
+    return _KINDS.get(geometry.geom_type, geometry.geom_type)
 
 
 def _check_kinds(a: BaseGeometry, b: BaseGeometry, first: str, second: str) -> None:
-    given = sorted(_KINDS.get(geometry.geom_type, geometry.geom_type) for geometry in (a, b))
+    given = sorted(map(kind_of, (a, b)))
     if given != sorted((first, second)):
         raise ArgumentError(
             f"This tool takes a {first} and a {second}, not a {given[0]} and a {given[1]}. Use another."
@@ -115,24 +134,49 @@ def _check_kinds(a: BaseGeometry, b: BaseGeometry, first: str, second: str) -> N
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool as offered to a model: its name in the paper, its purpose, and its function."""
+    """A tool as offered to a model: its name in the paper, what it takes and gives, and its function."""
 
     name: str
+    takes: tuple[str, ...]
+    gives: str
     purpose: str
-    geometries: int
-    call: Callable[..., str | float | bool]
+    call: Callable[..., str | float]
 
+    @property
+    def geometries(self) -> int:
+        """The number of its arguments."""
+        return len(self.takes)
+
+
+_BELONGS: Final = "A in B / B in A / equal / neither"
+_MEETS: Final = "touch / overlap / none"
 
 TOOLS: Final = {
     tool.name: tool
     for tool in (
-        Tool("Geohash", "the geohash of a geometry, 8 characters", 1, geohash),
-        Tool("Distance", "the distance between two geometries in kilometers", 2, distance),
-        Tool("Point2Polygon", "whether a point belongs to a polygon", 2, point_to_polygon),
-        Tool("Linestring2Polygon", "whether a line belongs to a polygon", 2, linestring_to_polygon),
-        Tool("Polygon2Polygon", "which of two polygons belongs to the other", 2, polygon_to_polygon),
-        Tool("Point4Linestring", "whether a point lies on a line", 2, point_for_linestring),
-        Tool("Linestring4Polygon", "whether a line and a polygon intersect", 2, linestring_for_polygon),
-        Tool("Polygon4Polygon", "whether two polygons intersect", 2, polygon_for_polygon),
+        Tool("Geohash", ("any",), "8 characters", "where a geometry is", geohash),
+        Tool("Distance", ("any", "any"), "km", "between the nearest points", distance),
+        Tool("Point2Polygon", ("point", "polygon"), _BELONGS, "which belongs to which", point_to_polygon),
+        Tool(
+            "Linestring2Polygon",
+            ("line", "polygon"),
+            _BELONGS,
+            "which belongs to which",
+            linestring_to_polygon,
+        ),
+        Tool(
+            "Polygon2Polygon", ("polygon", "polygon"), _BELONGS, "which belongs to which", polygon_to_polygon
+        ),
+        Tool("Point4Linestring", ("point", "line"), _MEETS, "whether they intersect", point_for_linestring),
+        Tool(
+            "Linestring4Polygon",
+            ("line", "polygon"),
+            _MEETS,
+            "whether they intersect",
+            linestring_for_polygon,
+        ),
+        Tool(
+            "Polygon4Polygon", ("polygon", "polygon"), _MEETS, "whether they intersect", polygon_for_polygon
+        ),
     )
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from extractors.errors import ModelReplyError
 from extractors.models.chat import Reply
 from geo.relate.rcc8 import RCC5
 
-__all__ = ["ANSWER_SCHEMA", "answer_text", "read_answer"]
+__all__ = ["ANSWER_SCHEMA", "answer_text", "claim_of", "read_answer"]
 
 _FIVE: Final = ("DC", "EC", "PO", "EQ", "IN")
 _INNER: Final = ("A", "B", "none")
@@ -23,6 +24,17 @@ ANSWER_SCHEMA: Final[Mapping[str, Any]] = {
     },
     "required": ["relation", "inner"],
 }
+
+_CLAIM = re.compile(r"relation\W+(DC|EC|PO|EQ|IN)\b(?:\W+inner\W+(A|B|none)\b)?", re.IGNORECASE)
+
+
+def claim_of(reasoning: str) -> str:
+    """The relation that reasoning ends with, for the verifier to see apart from it."""
+    claims = _CLAIM.findall(reasoning)
+    if not claims:
+        return "no relation is named"
+    relation, inner = claims[-1]
+    return f"{relation.upper()}, inner {inner or 'none'}"
 
 
 def read_answer(reply: Reply) -> RCC5:

@@ -1,5 +1,8 @@
 """Asks a model for the relation of two places: reasoning, tools, verifier and updater, answer.
 
+The order is UrbanKGent's (section 4.3): the model reasons first, then names the tools that it needs and
+refines its reasoning by their results, which are right where the two contradict each other.
+
 The answer is asked for in a turn of its own under a schema of two short fields, so that reasoning may be
 as long as it is and still ends in one of the five relations.
 """
@@ -12,10 +15,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from extractors.completion.answer import ANSWER_SCHEMA, answer_text, read_answer
+from extractors.completion.answer import ANSWER_SCHEMA, answer_text, claim_of, read_answer
 from extractors.completion.examples import worked_examples
 from extractors.completion.pair import Pair, described
-from extractors.completion.toolbox import ToolCall, call_fitting_tools, call_tools, offered, tools_schema
+from extractors.completion.toolbox import (
+    ToolCall,
+    call_fitting_tools,
+    call_tools,
+    offered,
+    results_of,
+    tools_schema,
+)
 from extractors.errors import ModelError, ModelReplyError, ModelTimeout, ModelUnavailable
 from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
 from extractors.prompting.templates import Prompt, load_prompt
@@ -27,7 +37,7 @@ __all__ = ["MAXIMUM_ROUNDS", "Completer", "Completion", "CompletionSettings", "S
 
 MAXIMUM_ROUNDS: Final = 3
 Shots = Literal[0, 1, 3]
-_VERTICES: Final[Mapping[PromptProfile, int]] = {"compact": 12, "full": 200}
+_VERTICES: Final[Mapping[PromptProfile, int]] = {"compact": 12, "full": 40}
 _REASONING_TOKENS: Final[Mapping[PromptProfile, int]] = {"compact": 160, "full": 600}
 _ANSWER_TOKENS = 60
 _TOOL_TOKENS = 120
@@ -173,10 +183,10 @@ class _Dialog:
         settings = self.completer.settings
         try:
             self._open()
+            if settings.thinking:
+                await self._reason("think", {"think": "Let's think step by step."})
             if settings.tools:
                 await self._use_tools()
-            elif settings.thinking:
-                await self._think("think", {})
             if settings.rounds and self.reasoning:
                 await self._refine(settings.rounds)
             return self._finished(await self._answer())
@@ -210,35 +220,34 @@ class _Dialog:
         return {"a": described(pair.head, vertices), "b": described(pair.tail, vertices)}
 
     async def _use_tools(self) -> None:
-        """Ask which tools are needed, call them, and let the model reason with what they say."""
+        """Ask which tools are needed, call them, and let the model refine its reasoning by the results."""
         self._say("tools", {"tools": offered()})
         reply = await self._turn("tools", schema=tools_schema(), max_tokens=_TOOL_TOKENS)
         self.tools = call_tools(_tool_names(reply), self.pair) or call_fitting_tools(self.pair)
-        results = "\n".join(f"- {call.tool}: {call.result}" for call in self.tools)
-        await self._think("results", {"results": results or "No tool was called."})
+        await self._reason("results", {"results": results_of(self.tools)})
 
-    async def _think(self, prompt: str, values: Mapping[str, str]) -> None:
-        self._say(prompt, {**values, "think": self._step_by_step()})
-        self.reasoning = (await self._turn(prompt, max_tokens=self.completer.reasoning_tokens)).text.strip()
-
-    def _step_by_step(self) -> str:
-        return "Let's think step by step." if self.completer.settings.thinking else ""
+    async def _reason(self, prompt: str, values: Mapping[str, str]) -> None:
+        self._say(prompt, values)
+        reply = await self._turn(prompt, max_tokens=self.completer.reasoning_tokens)
+        self.reasoning = reply.text.strip() or self.reasoning
 
     async def _refine(self, rounds: int) -> None:
         """Verifier and updater by turns; the last reasoning is kept."""
         for _ in range(rounds):
-            facts = "\n".join(f"- {call.tool}: {call.result}" for call in self.tools) or "none"
             asked = self.completer.prompt("verify").messages(
-                {"question": self.question, "results": facts, "reasoning": self.reasoning}
+                {
+                    "question": self.question,
+                    "results": results_of(self.tools),
+                    "reasoning": self.reasoning,
+                    "claim": claim_of(self.reasoning),
+                }
             )
             verdict = await self._ask("verify", asked, max_tokens=self.completer.reasoning_tokens)
             self.rounds += 1
             self.faithful = is_faithful(verdict.text)
             if self.faithful:
                 return
-            self._say("update", {"suggestion": verdict.text.strip()})
-            reply = await self._turn("update", max_tokens=self.completer.reasoning_tokens)
-            self.reasoning = reply.text.strip() or self.reasoning
+            await self._reason("update", {"suggestion": verdict.text.strip()})
 
     async def _answer(self) -> RCC5:
         self._say("answer", {})

@@ -8,7 +8,9 @@ from typing import Final
 import shapely
 from shapely.geometry.base import BaseGeometry
 
+from geo.measure.measures import area_m2, length_m
 from geo.relate.rcc8 import RCC5, relate
+from geo.toolkit import kind_of
 
 __all__ = ["Pair", "Place", "described"]
 
@@ -41,17 +43,32 @@ class Pair:
 
 
 def described(place: Place, vertices: int) -> str:
-    """A place for a prompt: its name, type and geometry, drawn with at most so many vertices."""
+    """A place for a prompt: a line with name, type, kind, box and size, then WKT of at most so many vertices.
+
+    What decides most pairs, such as boxes that lie apart, is then read and not worked out from coordinates.
+    """
     name = f"{place.name} ({place.type})" if place.type else place.name
     shape = place.geometry
     if shape is None:
         return f"{name}, whose geometry is not known"
     count = shapely.get_num_coordinates(shape)
-    shown, note = shape, ""
+    facts = [name, kind_of(shape), f"{count} vertices" if count > 1 else ""]
+    if count > 1:
+        west, south, east, north = (f"{round(value, _DIGITS):.10g}" for value in shape.bounds)
+        facts.append(f"box {west}..{east}, {south}..{north}")
+    if area := area_m2(shape):
+        facts.append(f"area {_rounded(area / 1e6)} km2")
+    elif length := length_m(shape):
+        facts.append(f"length {_rounded(length / 1e3)} km")
     if count > vertices:
-        shown = _simpler(shape, vertices)
-        note = f" (drawn with {shapely.get_num_coordinates(shown)} of its {count} vertices)"
-    return f"{name}{note}: {shapely.to_wkt(shown, rounding_precision=_DIGITS, trim=True)}"
+        shape = _simpler(shape, vertices)
+        facts.append(f"drawn here with {shapely.get_num_coordinates(shape)}")
+    summary = ", ".join(fact for fact in facts if fact)
+    return f"{summary}\n{shapely.to_wkt(shape, rounding_precision=_DIGITS, trim=True)}"
+
+
+def _rounded(amount: float) -> str:
+    return f"{amount:.0f}" if amount >= 100 else f"{amount:.3g}"
 
 
 def _simpler(shape: BaseGeometry, vertices: int) -> BaseGeometry:

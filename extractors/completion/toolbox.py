@@ -8,15 +8,20 @@ from typing import Any, Final
 
 from extractors.completion.pair import Pair
 from geo.errors import ArgumentError
-from geo.toolkit import TOOLS, Belonging, Tool
+from geo.toolkit import TOOLS, Belonging, Meeting, Tool
 
-__all__ = ["ToolCall", "call_fitting_tools", "call_tools", "offered", "tools_schema"]
+__all__ = ["ToolCall", "call_fitting_tools", "call_tools", "offered", "results_of", "tools_schema"]
 
 _BELONGING: Final = {
     Belonging.FIRST_IN_SECOND: "yes, A lies in B",
     Belonging.SECOND_IN_FIRST: "yes, B lies in A",
     Belonging.EQUAL: "A and B are equal",
     Belonging.NEITHER: "no, neither lies in the other",
+}
+_MEETING: Final = {
+    Meeting.TOUCH: "touch (borders only, no inner points in common)",
+    Meeting.OVERLAP: "overlap (inner points in common)",
+    Meeting.NONE: "none (no point in common)",
 }
 
 
@@ -35,7 +40,14 @@ class ToolCall:
 
 def offered() -> str:
     """The list of tools for the prompt."""
-    return "\n".join(f"- {tool.name}: {tool.purpose}" for tool in TOOLS.values())
+    return "\n".join(
+        f"- {tool.name}({', '.join(tool.takes)}) -> {tool.gives}: {tool.purpose}" for tool in TOOLS.values()
+    )
+
+
+def results_of(calls: Iterable[ToolCall]) -> str:
+    """The results of calls for a prompt, one on each line."""
+    return "\n".join(f"- {call.tool}: {call.result}" for call in calls) or "none"
 
 
 def tools_schema() -> Mapping[str, Any]:
@@ -71,6 +83,6 @@ def _call(tool: Tool, pair: Pair) -> ToolCall:
 def _words(result: object) -> str:
     if isinstance(result, Belonging):
         return _BELONGING[result]
-    if isinstance(result, bool):
-        return "yes, they meet" if result else "no, they do not meet"
+    if isinstance(result, Meeting):
+        return _MEETING[result]
     return f"{result:.6f} km" if isinstance(result, float) else str(result)

@@ -14,8 +14,9 @@ _SENTENCES = re.compile(r"[.!?\n]+")
 def is_faithful(words: str) -> bool:
     """Whether a verifier's reply ends with the faithful verdict, said as such.
 
-    "Yes", praise, and the verdict in the middle of a reply, in a condition or in its denial, are none.
+    "Yes", praise, and the verdict in the middle of a reply, in a condition or in its denial, do not count;
+    nor does the verdict after WRONG as the first word.
     """
     sentences = [part.strip(" \t\"'*_`“”()") for part in _SENTENCES.split(words)]
-    last = next((part for part in reversed(sentences) if part), "")
-    return last.casefold() == _VERDICT
+    said = [part.casefold() for part in sentences if part]
+    return bool(said) and said[-1] == _VERDICT and said[0].split()[0] != "wrong"

@@ -9,6 +9,7 @@ from geo.errors import ArgumentError
 from geo.toolkit import (
     TOOLS,
     Belonging,
+    Meeting,
     distance,
     geohash,
     linestring_for_polygon,
@@ -62,14 +63,22 @@ def test_what_is_outside_or_on_the_border_belongs_to_neither() -> None:
     assert polygon_to_polygon(PARK, PARK) is Belonging.EQUAL
 
 
-def test_what_meets_intersects_in_either_order() -> None:
-    assert linestring_for_polygon(STREET, PARK)
-    assert linestring_for_polygon(PARK, STREET)
-    assert point_for_linestring(shapely.Point(-73.95, 40.77), STREET)
-    assert point_for_linestring(STREET, shapely.Point(-73.95, 40.77))
-    assert not point_for_linestring(FOUNTAIN, STREET)
-    assert polygon_for_polygon(POND, PARK)
-    assert polygon_for_polygon(PARK, POND)
+def test_what_meets_is_told_apart_by_inner_points_in_either_order() -> None:
+    assert linestring_for_polygon(STREET, PARK) is Meeting.OVERLAP
+    assert linestring_for_polygon(PARK, STREET) is Meeting.OVERLAP
+    assert polygon_for_polygon(POND, PARK) is polygon_for_polygon(PARK, POND) is Meeting.OVERLAP
+    beside = shapely.box(-73.95, 40.76, -73.94, 40.80)
+    assert polygon_for_polygon(beside, PARK) is polygon_for_polygon(PARK, beside) is Meeting.TOUCH
+    assert polygon_for_polygon(shapely.box(0, 0, 1, 1), PARK) is Meeting.NONE
+
+
+def test_a_point_is_on_a_line_within_a_meter_of_it() -> None:
+    assert point_for_linestring(shapely.Point(-73.95, 40.77), STREET) is Meeting.OVERLAP
+    assert point_for_linestring(STREET, shapely.Point(-73.95, 40.77)) is Meeting.OVERLAP
+    assert point_for_linestring(shapely.Point(-73.95, 40.770005), STREET) is Meeting.OVERLAP
+    assert point_for_linestring(shapely.Point(-73.95, 40.77002), STREET) is Meeting.NONE
+    assert point_for_linestring(shapely.Point(-74.0, 40.770005), STREET) is Meeting.TOUCH
+    assert point_for_linestring(FOUNTAIN, STREET) is Meeting.NONE
 
 
 def test_a_tool_refuses_geometries_of_other_kinds() -> None:

@@ -7,7 +7,7 @@ import pytest
 import shapely
 
 from extractors.completion import Completer, CompletionSettings, Pair, Place
-from extractors.completion.answer import answer_text
+from extractors.completion.answer import answer_text, claim_of
 from extractors.completion.examples import worked_examples
 from extractors.completion.pair import described
 from extractors.errors import ModelReplyError, ModelTimeout
@@ -35,28 +35,35 @@ def completer(*script: Reply | Exception, **settings: Any) -> tuple[Completer, S
     return Completer(model, CompletionSettings(**settings)), model
 
 
-async def test_the_model_is_asked_for_tools_receives_their_results_is_verified_and_asked_for_its_answer() -> (
-    None
-):
+async def test_the_model_reasons_then_names_tools_refines_by_their_results_is_verified_and_answers() -> None:
     asking, model = completer(
-        tools("Point2Polygon", "Distance"), words("The kiosk lies inside."), FAITHFUL, answer("IN", "A")
+        words("Their boxes touch. Relation: EC; inner: none"),
+        tools("Point2Polygon", "Distance"),
+        words("The kiosk lies inside. Relation: IN; inner: A"),
+        words("OK\nThe tool says so. This is a faithful trajectory."),
+        answer("IN", "A"),
     )
     done = await asking.complete(PAIR)
     assert (done.relation, done.faithful, done.rounds, done.error) == (RCC5.IN, True, 1, None)
-    assert [turn.stage for turn in done.turns] == ["tools", "results", "verify", "answer"]
-    first, second, verdict, last = (asked[0] for asked in model.asked)
-    assert "Which types of tool interface you need" in first[-1].content
-    assert "externally connected" in first[0].content
-    assert "POINT (1 1)" in first[-1].content
-    assert "- Point2Polygon: yes, A lies in B\n- Distance: 0.000000 km" in second[-1].content
-    assert "Please refine your reasoning process" in second[-1].content
-    assert "Let's think step by step." in second[-1].content
+    assert [turn.stage for turn in done.turns] == ["think", "tools", "results", "verify", "answer"]
+    first, second, third, verdict, last = (asked[0] for asked in model.asked)
+    assert "DC, disconnected: A and B have no point in common. Test: their distance" in first[0].content
+    assert "B: City Park (park), polygon, 5 vertices, box 0..2, 0..2, area 49232 km2" in first[-1].content
+    assert "A: Kiosk (shop), point\nPOINT (1 1)" in first[-1].content
+    assert "Let's think step by step." in first[-1].content
+    assert "Which types of tool interface you need" in second[-1].content
+    assert "- Polygon4Polygon(polygon, polygon) -> touch / overlap / none" in second[-1].content
+    assert "- Point2Polygon: yes, A lies in B\n- Distance: 0.000000 km" in third[-1].content
+    assert "Please refine your reasoning process" in third[-1].content
+    assert "the result is right" in third[-1].content
     assert "The kiosk lies inside." in verdict[-1].content
-    assert [message.role for message in last] == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert "Claimed: IN, inner A" in verdict[-1].content
+    assert [message.role for message in last] == ["system", *("user", "assistant") * 3, "user"]
 
 
 async def test_tools_are_right_in_both_orders_and_one_that_does_not_fit_says_so() -> None:
-    asking, _ = completer(tools("Point2Polygon", "Point4Linestring"), words("."), answer("IN", "B"), rounds=0)
+    script = [tools("Point2Polygon", "Point4Linestring"), words("."), answer("IN", "B")]
+    asking, _ = completer(*script, thinking=False, rounds=0)
     done = await asking.complete(Pair(PARK, KIOSK))
     assert done.relation is RCC5.INi
     fits, does_not = done.tools
@@ -65,12 +72,31 @@ async def test_tools_are_right_in_both_orders_and_one_that_does_not_fit_says_so(
     assert "takes a point and a line" in does_not.result
 
 
+async def test_the_tools_tell_touching_from_overlapping() -> None:
+    beside = Pair(PARK, Place("Green", "park", shapely.box(2, 0, 3, 2)))
+    asking, model = completer(tools("Polygon4Polygon"), words("."), answer("EC"), thinking=False, rounds=0)
+    await asking.complete(beside)
+    assert "- Polygon4Polygon: touch (borders only" in model.asked[1][0][-1].content
+
+
 async def test_tools_of_these_types_are_called_where_the_model_names_none() -> None:
-    asking, model = completer(tools(), words("Inside."), answer("IN", "A"), rounds=0)
+    asking, model = completer(tools(), words("Inside."), answer("IN", "A"), thinking=False, rounds=0)
     done = await asking.complete(PAIR)
     assert [call.tool for call in done.tools] == ["Geohash", "Distance", "Point2Polygon"]
     assert not any(call.by_model or call.refused for call in done.tools)
     assert "- Point2Polygon: yes, A lies in B" in model.asked[1][0][-1].content
+
+
+@pytest.mark.parametrize(
+    ("reasoning", "claim"),
+    [
+        ("Relation: IN; inner: B", "IN, inner B"),
+        ("At first relation: DC. Yet they meet.\n**Relation:** EC; inner: none", "EC, inner none"),
+        ("They touch.", "no relation is named"),
+    ],
+)
+def test_what_reasoning_claims_is_its_last_line_on_the_relation(reasoning: str, claim: str) -> None:
+    assert claim_of(reasoning) == claim
 
 
 async def test_the_updater_follows_the_verifier_until_it_is_faithful() -> None:
@@ -105,6 +131,8 @@ async def test_three_rounds_are_the_end_and_the_last_reasoning_is_kept() -> None
         ("All is right.\nThis is a faithful trajectory", True),
         ('Good. "This is a faithful trajectory."', True),
         ("Yes", False),
+        ("OK\nAll is right.\nThis is a faithful trajectory", True),
+        ("WRONG\nIt would be EC.\nThis is a faithful trajectory", False),
         ("This is not a faithful trajectory.", False),
         ("This is a faithful trajectory. But EC would be better.", False),
         ("It would end with This is a faithful trajectory", False),
@@ -165,7 +193,7 @@ async def test_a_model_that_is_too_slow_ends_it() -> None:
 
 async def test_without_geometry_the_tools_say_so_and_nothing_is_computed() -> None:
     pair = Pair(Place("Atlantis"), PARK)
-    asking, model = completer(tools("Distance"), words("Unknown."), answer("DC"), rounds=0)
+    asking, model = completer(tools("Distance"), words("Unknown."), answer("DC"), thinking=False, rounds=0)
     done = await asking.complete(pair)
     assert pair.computed is None
     assert "Atlantis, whose geometry is not known" in model.asked[0][0][-1].content
@@ -181,6 +209,15 @@ async def test_every_relation_is_read_back_as_it_is_written(relation: RCC5) -> N
 def test_a_shape_of_many_vertices_is_drawn_with_few_and_that_is_said() -> None:
     circle = shapely.Point(0, 0).buffer(1, quad_segs=500)
     sent = described(Place("Pond", "water", circle), 12)
-    assert sent.startswith("Pond (water) (drawn with ")
-    assert "of its 2001 vertices" in sent
-    assert shapely.get_num_coordinates(shapely.from_wkt(sent.partition(": ")[2])) <= 12
+    summary, _, wkt = sent.partition("\n")
+    assert summary.startswith("Pond (water), polygon, 2001 vertices, box -1..1, -1..1, area ")
+    assert summary.endswith(f"drawn here with {shapely.get_num_coordinates(shapely.from_wkt(wkt))}")
+    assert shapely.get_num_coordinates(shapely.from_wkt(wkt)) <= 12
+
+
+async def test_a_large_model_is_shown_forty_vertices_of_each_place_at_most() -> None:
+    circle = Place("Pond", "water", shapely.Point(0, 0).buffer(1, quad_segs=500))
+    asking, model = completer(answer("DC"), thinking=False, tools=False, rounds=0)
+    await asking.complete(Pair(circle, KIOSK))
+    question = model.asked[0][0][-1].content
+    assert 20 < question.partition("POLYGON")[2].partition(")")[0].count(",") < 40
