@@ -13,7 +13,7 @@ from typing import Any
 from extractors.errors import ModelReplyError
 from extractors.models.chat import Reply, Token
 
-__all__ = ["ParsedReply", "ReplyTriple", "parse"]
+__all__ = ["ParsedReply", "ReplyTriple", "parse", "probability"]
 
 _OPENING = re.compile(r'"triples"\s*:\s*\[\s*')
 _BARE_OPENING = re.compile(r'\[\s*(?=\{\s*"(?:quote|subject)")')
@@ -195,3 +195,14 @@ def _token_spans(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
             position = found + len(token.text)
             spans.append((found, position))
     return spans
+
+
+def probability(reply: Reply, start: int, end: int) -> float | None:
+    """The probability of the words of a reply between two places; None where the server gave none."""
+    spans = _token_spans(reply.text, reply.tokens)
+    carrying = [
+        token.logprob
+        for token, (first, last) in zip(reply.tokens, spans, strict=True)
+        if first < end and last > start
+    ]
+    return min(1.0, math.exp(math.fsum(carrying))) if carrying else None

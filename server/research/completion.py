@@ -10,6 +10,7 @@ from typing import Final
 
 from extractors.completion import Completer
 from extractors.completion.pair import described
+from extractors.completion.toolbox import call_fitting_tools, results_of
 from extractors.errors import MethodUnsupported
 from extractors.models.accounting import Prices
 from extractors.models.chat import ChatModel
@@ -94,11 +95,12 @@ async def measure_completion(
 
 
 def _for_people(out: Path, mode: str, pairs: Sequence[NumberedPair], answers: Sequence[Answered]) -> None:
-    """The relations answered in a mode, for people to judge by the geometries."""
+    """The relations answered in a mode, to judge by the geometries and what the tools say of them."""
     items = [
         Item(
             one.identifier,
-            f"A: {described(one.pair.head, _VERTICES)}\nB: {described(one.pair.tail, _VERTICES)}",
+            f"A: {described(one.pair.head, _VERTICES)}\nB: {described(one.pair.tail, _VERTICES)}\n"
+            f"Results of tools:\n{results_of(call_fitting_tools(one.pair))}",
             f"A ({one.pair.head.name})",
             _WORDS[answer.relation],
             f"B ({one.pair.tail.name})",

@@ -1,8 +1,12 @@
-"""A model as judge: the majority of several judgments, with a confidence (UrbanKGent, appendix D)."""
+"""A model as judge: the majority of several judgments, with a confidence (UrbanKGent, appendix D).
+
+The model quotes and reasons before it decides. Its confidence is the probability of the verdict's token: what
+a model says of its own confidence in words means little.
+"""
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +14,7 @@ from typing import Any, Final
 
 from extractors.errors import EvaluationError, ModelError, ModelTimeout, ModelUnavailable
 from extractors.models.chat import ChatModel, Reply
+from extractors.prompting.reply import probability
 from extractors.prompting.templates import load_prompt
 from extractors.readers.costs import Cost
 from extractors.research.evaluation.judging.items import Item, Judgment
@@ -19,12 +24,14 @@ __all__ = ["JudgeModel", "Judged"]
 _SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
     "properties": {
+        "quote": {"type": "string"},
+        "reason": {"type": "string"},
         "verdict": {"type": "string", "enum": ["true", "false"]},
-        "confidence": {"type": "integer"},
     },
-    "required": ["verdict", "confidence"],
+    "required": ["quote", "reason", "verdict"],
 }
-_MAXIMUM_TOKENS: Final = 60
+_VERDICT: Final = re.compile(r'"verdict"\s*:\s*"?(true|false)\b', re.IGNORECASE)
+_MAXIMUM_TOKENS: Final = 300
 _REPEAT_TEMPERATURE: Final = 0.7
 
 
@@ -83,25 +90,33 @@ class JudgeModel:
             return None
 
 
-def _vote(reply: Reply) -> tuple[bool, float] | None:
-    try:
-        answer = json.loads(reply.text)
-        verdict, confidence = str(answer["verdict"]).casefold(), float(answer["confidence"])
-    except (ValueError, KeyError, TypeError):
-        return None
-    if verdict not in ("true", "false"):
-        return None
-    return verdict == "true", min(1.0, max(0.0, confidence / 100))
+_Vote = tuple[bool, float | None]
 
 
-def _decided(item: Item, votes: Sequence[tuple[bool, float]], judge: str) -> Judgment | None:
-    """What most votes say, with their mean confidence times their share; None without a majority."""
+def _vote(reply: Reply) -> _Vote | None:
+    """The last verdict of a reply with its probability; None without one."""
+    found = list(_VERDICT.finditer(reply.text))
+    if not found:
+        return None
+    return found[-1][1].casefold() == "true", probability(reply, *found[-1].span(1))
+
+
+def _decided(item: Item, votes: Sequence[_Vote], judge: str) -> Judgment | None:
+    """What most votes say; None without a majority.
+
+    The confidence is their share of the votes times their mean probability; of one vote of unknown
+    probability there is none.
+    """
     true = [sure for verdict, sure in votes if verdict]
     false = [sure for verdict, sure in votes if not verdict]
     if len(true) == len(false):
         return None
     most = max(true, false, key=len)
-    return Judgment(item, most is true, judge, sum(most) / len(votes))
+    known = [sure for sure in most if sure is not None]
+    share = len(most) / len(votes)
+    if known:
+        share *= sum(known) / len(known)
+    return Judgment(item, most is true, judge, share if known or len(votes) > 1 else None)
 
 
 def _cost(reply: Reply) -> Cost:

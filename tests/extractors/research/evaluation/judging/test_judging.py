@@ -2,11 +2,13 @@
 
 import csv
 import json
+import math
 from pathlib import Path
 
 import pytest
 
 from extractors.errors import EvaluationError, ModelReplyError
+from extractors.models.chat import Reply, Token
 from extractors.research.evaluation.judging.agreement import agreement, majority, spearman, summary
 from extractors.research.evaluation.judging.items import (
     Item,
@@ -30,8 +32,12 @@ def judged(judge: str, *verdicts: bool) -> list[Judgment]:
     return [Judgment(item(f"text-{n // 2}", str(n)), verdict, judge) for n, verdict in enumerate(verdicts)]
 
 
-def vote(verdict: str, confidence: int) -> object:
-    return words(json.dumps({"verdict": verdict, "confidence": confidence}))
+def vote(verdict: str, probability: float | None = None) -> Reply:
+    before, after = '{"quote": "in 1921", "reason": "Not false.", "verdict": "', '"}'
+    if probability is None:
+        return words(before + verdict + after)
+    tokens = (Token(before, -3.0), Token(verdict, math.log(probability)), Token(after, -0.1))
+    return words(before + verdict + after, tokens=tokens)
 
 
 def test_a_table_is_read_back_as_it_was_written(tmp_path: Path) -> None:
@@ -101,7 +107,7 @@ def test_rank_correlation_gives_ties_their_mean_rank() -> None:
 
 
 async def test_a_model_judges_several_times_and_most_count() -> None:
-    model = ScriptedModel(vote("true", 90), vote("false", 60), vote("true", 70), ModelReplyError("?", "?"))
+    model = ScriptedModel(vote("true", 0.9), vote("false", 0.6), vote("true", 0.7), ModelReplyError("?", "?"))
     done = await JudgeModel(model, repeats=3).judge([item("a"), item("b")])
     (found,) = done.judgments
     assert (found.verdict, found.judge) == (True, "scripted")
@@ -111,6 +117,18 @@ async def test_a_model_judges_several_times_and_most_count() -> None:
     assert {asked[2] for asked in model.asked} == {0.7}
     with pytest.raises(EvaluationError, match="odd number"):
         JudgeModel(model, repeats=2)
+
+
+@pytest.mark.parametrize(("reply", "confidence"), [(vote("false", 0.8), 0.8), (vote("false"), None)])
+async def test_the_confidence_of_a_judge_is_the_probability_of_its_verdict_or_unknown(
+    reply: Reply, confidence: float | None
+) -> None:
+    model = ScriptedModel(reply)
+    (found,) = (await JudgeModel(model).judge([item("a")])).judgments
+    assert (found.verdict, found.confidence) == (False, pytest.approx(confidence))
+    (_, schema, _) = model.asked[0]
+    assert schema is not None
+    assert list(schema["properties"]) == ["quote", "reason", "verdict"]
 
 
 def test_the_page_is_whole_and_no_text_can_break_out_of_it(tmp_path: Path) -> None:
