@@ -6,9 +6,11 @@ extraction, so that what they state is linked, checked and comes with the words 
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from pyoxigraph import NamedNode, Triple
@@ -17,8 +19,9 @@ from extractors.candidates import Candidate, Extraction
 from extractors.errors import ModelError
 from extractors.models.chat import ChatModel
 from extractors.prompting.templates import load_prompt
+from ontology.articles import with_article
 from ontology.labels import normalize
-from ontology.terms import OntologyProperty
+from ontology.terms import OntologyProperty, PropertyKind
 from server.curation.reading_values import entity_named, object_of
 from server.gaps.gap_errors import GapIncomplete
 from server.gaps.passages import Passage
@@ -32,9 +35,12 @@ if TYPE_CHECKING:
     from server.runtime.context import Services
 
 _TOKENS: Final = 60
+_NAMES_SHOWN: Final = 5
+_DATES: Final = ("date", "gYear")
+_NUMBERS: Final = frozenset(("integer", "decimal", "double", "float", "nonNegativeInteger"))
 _VALUE: Final = {
     "type": "object",
-    "properties": {"value": {"type": "string"}},
+    "properties": {"value": {"anyOf": [{"type": "string"}, {"type": "null"}]}},
     "required": ["value"],
     "additionalProperties": False,
 }
@@ -108,15 +114,51 @@ async def believed(services: Services, gap: StoredGap, model: ChatModel) -> dict
         )
     prompt = load_prompt("gap-completion", services.settings.prompts)
     words = {"subject": gap.subject, "property": gap.relation, "object": gap.object}
-    messages = prompt.messages({"question": gap.latest.question, **words})
+    expected = await asyncio.to_thread(_expected, services, gap)
+    messages = prompt.messages({"question": gap.latest.question, **words, **expected})
     reply = await model.complete(messages, schema=_VALUE, max_tokens=_TOKENS)
     try:
-        value = str(json.loads(reply.text)["value"]).strip()
+        value = str(json.loads(reply.text)["value"] or "").strip()
     except (ValueError, KeyError, TypeError):
         value = ""
     if not value:
         raise GapIncomplete("The model does not know it. Verify the gap by passages, or send the value.")
     return {"by": "model", "model": reply.model, "value": value, "verdict": "unverified", "statements": []}
+
+
+def _expected(services: Services, gap: StoredGap) -> dict[str, str]:
+    """What the unknown part of a gap is, and how the graph writes names of that class; blocks."""
+    read, schema = read_gap(services, gap), services.schema
+    if read.open_end is None or read.relation is None:
+        return {"range": "a name or a value", "names": ""}
+    terms = read.relation.domains if read.open_end == "subject" else read.relation.ranges
+    classes = sorted(
+        (schema.classes[iri] for iri in terms if iri in schema.classes), key=lambda one: one.label
+    )
+    if not classes:
+        return {"range": _datatype(read), "names": ""}
+    wanted = {below: None for one in classes for below in sorted(schema.subclasses(one.iri), key=str)}
+    labels = (
+        entries[0].label
+        for kind in wanted
+        for triple in services.store.match(None, RDF.type, kind)
+        if isinstance(triple.subject, NamedNode) and (entries := services.labels.entries_of(triple.subject))
+    )
+    names = list(islice(dict.fromkeys(islice(labels, 20 * _NAMES_SHOWN)), _NAMES_SHOWN))
+    return {
+        "range": with_article(" or ".join(one.label for one in classes)),
+        "names": f" Names of such things are written so: {'; '.join(names)}." if names else "",
+    }
+
+
+def _datatype(read: ReadGap) -> str:
+    assert read.relation is not None
+    if read.relation.kind is PropertyKind.OBJECT or read.open_end == "subject":
+        return "a name"
+    kinds = {iri.value.rpartition("#")[2] for iri in read.relation.ranges}
+    if any(kind.startswith(_DATES) for kind in kinds):
+        return "a date"
+    return "a number" if kinds & _NUMBERS else "text"
 
 
 async def verified(
@@ -126,8 +168,6 @@ async def verified(
 
     Passages are read in their order until one states it; one that the model fails at is passed over.
     """
-    import asyncio
-
     read = await asyncio.to_thread(read_gap, services, gap)
     shown = [{**asdict(passage), "match": None} for passage in passages]
     failure: ModelError | None = None

@@ -48,9 +48,10 @@ class PlainDialogue:
         if not question.strip() or len(question) > LONGEST_QUESTION:
             raise AskError(f"Ask a question of 1 to {LONGEST_QUESTION:,} characters.")
         prompt = load_prompt("plain-dialogue", self._prompts)
-        narrowed = f"The question is meant so: {context}" if context else ""
         earlier = [Message("user", f"Earlier I asked: {one}") for one in history]
-        messages = [*prompt.messages({"context": narrowed}), *earlier, Message("user", question)]
+        filled = prompt.messages({"context": context, "question": question}, "user")
+        asked = filled if context else [Message("user", question)]
+        messages = [*prompt.messages({}, "system"), *earlier, *asked]
         reply = await self._model.complete(
             messages, schema=_ANSWER, max_tokens=_TOKENS, temperature=temperature
         )

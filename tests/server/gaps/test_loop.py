@@ -86,6 +86,7 @@ def test_what_a_question_misses_is_verified_accepted_and_then_answered_from_the_
         model.answer = '{"value": "1911"}'
         believed = person.post(f"{at}/complete")["gap"]["completion"]
         assert (believed["by"], believed["value"], believed["verdict"]) == ("model", "1911", "unverified")
+        assert "The value is a date." in model.requests[-1]["messages"][-1]["content"]
         assert person.ask()["answer"] is None
 
         model.answer = triples(("Rope Museum", "opened", "1907"))
@@ -160,6 +161,11 @@ def test_gaps_are_filtered_rejected_and_filled_by_hand_and_what_breaks_a_shape_c
             "nothing in the graph"
             in person.post(f"/gaps/{designed['id']}/accept", {"value": "Nobody"}, status=422)["detail"]
         )
+        model.answer = '{"value": null}'
+        unknown = person.post(f"/gaps/{designed['id']}/complete", status=422)
+        assert "does not know it" in unknown["detail"]
+        asked = model.requests[-1]["messages"][-1]["content"]
+        assert "Ann Mill" in asked.partition("organization or person. Names of such things are")[2]
         wrong = {
             "subject": "https://w3id.org/urbankg/id/b",
             "predicate": "https://w3id.org/urbankg/urban#opened",

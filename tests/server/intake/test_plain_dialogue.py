@@ -18,9 +18,12 @@ async def test_the_model_alone_is_asked_with_context_and_as_much_history_as_want
     assert (found["sparql"], found["results"], found["gaps"]) == (None, None, [])
     assert found["trace"][0]["action"] == "model"
     assert found["usage"]["calls"] == 1
-    words = [message.content for message in model.asked[-1]]
-    assert "the Rope Museum" in words[0]
-    assert words[1:] == ["Earlier I asked: What is the Rope Museum?", "When did it open?"]
+    system, *words = [message.content for message in model.asked[-1]]
+    assert "the Rope Museum" not in system, "what the user writes is never said by the system"
+    assert words == [
+        "Earlier I asked: What is the Rope Museum?",
+        "<context>\nthe Rope Museum\n</context>\n\nWhen did it open?",
+    ]
     assert (await client.get("/gaps")).json()["total"] == 0
 
 
