@@ -84,6 +84,7 @@ def _read_property(
         usual_range=_class(graph, iri, v.USUAL_RANGE),
         first_domain=next(iter(domains), None),
         first_range=next(iter(written), None),
+        views=frozenset(one.value for one in graph.literals(iri, v.VIEW)),
     )
 
 

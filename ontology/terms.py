@@ -43,7 +43,8 @@ class OntologyProperty:
     `ranges` holds classes or datatypes: rdfs:range together with schema:rangeIncludes, since OWL 2 DL
     has no xsd:date, xsd:gYearMonth or xsd:gYear. `unit` is the QUDT unit of plain numbers.
     `usual_domain` and `usual_range` are the alternatives that a new name is taken for where a text leaves
-    open which of them it is; `first_domain` and `first_range` are those that the file names first.
+    open which of them it is; `first_domain` and `first_range` are those that the file names first. `views`
+    are those in which a text is asked for it (ukg:view); none: in all.
     """
 
     iri: NamedNode
@@ -64,6 +65,7 @@ class OntologyProperty:
     usual_range: NamedNode | None = None
     first_domain: NamedNode | None = None
     first_range: NamedNode | None = None
+    views: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -87,4 +87,5 @@ DOMAIN_INCLUDES = tuple(NamedNode(base + "domainIncludes") for base in SCHEMA_OR
 RANGE_INCLUDES = tuple(NamedNode(base + "rangeIncludes") for base in SCHEMA_ORG)
 USUAL_DOMAIN = NamedNode("https://w3id.org/urbankg/system#usualDomain")
 USUAL_RANGE = NamedNode("https://w3id.org/urbankg/system#usualRange")
+VIEW = NamedNode("https://w3id.org/urbankg/system#view")
 UNIT = (NamedNode(QUDT + "hasUnit"), NamedNode(QUDT + "unit"))
