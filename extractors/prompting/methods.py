@@ -33,6 +33,8 @@ __all__ = [
 PromptFormat = Literal["icl", "context"]
 Knowledge = Literal["none", "snippet", "whole"]
 View = Literal["spatial", "temporal", "functional"]
+ChainOfThought = Literal["none", "instruction", "turns"]
+Updates = Literal["edits", "words"]
 
 
 class MethodUnknown(ExtractionError):
@@ -60,7 +62,9 @@ class Method:
     the question. `ontology`: none, the snippet that fits the text, or the whole, whose words are the same for
     every text, so that servers find them computed already. `closed`: the reply's schema
     allows the ontology's relations only. `kinds`: the model is also asked for the kind of each name.
-    Without `views` there is one pass over all facts. `refinement`: most rounds of verifier and updater.
+    `chain_of_thought`: in one instruction (Nie et al., section 3.3) or in turns, also in each view. Without
+    `views` there is one pass over all facts. `refinement`: most rounds of verifier and updater; `updates`:
+    the verifier's edits are carried out, or it suggests in words and the updater gives all triples again.
     `tools`: whether the model is offered the geospatial tools when relations between geometries are
     completed. `samples`: readings of each window, of which what most agree on is kept. `held`: nothing enters
     the graph; every statement waits for review, and every word that the ontology lacks is a proposal.
@@ -74,9 +78,10 @@ class Method:
     ontology: Knowledge = "whole"
     closed: bool = True
     kinds: bool = True
-    chain_of_thought: bool = False
+    chain_of_thought: ChainOfThought = "none"
     views: tuple[View, ...] = ()
     refinement: Literal[0, 1, 2, 3] = 0
+    updates: Updates = "edits"
     tools: bool = False
     samples: int = 1
     held: bool = False
@@ -111,7 +116,7 @@ FAST: Final = Method("fast", shots=3, own_way=True)
 
 THOROUGH: Final = Method(
     "thorough",
-    chain_of_thought=True,
+    chain_of_thought="turns",
     views=("spatial", "temporal", "functional"),
     refinement=3,
     tools=True,

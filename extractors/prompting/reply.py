@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from extractors.errors import ModelReplyError
 from extractors.models.chat import Reply, Token
 
-__all__ = ["ParsedReply", "ReplyTriple", "parse", "probability"]
+__all__ = ["ParsedReply", "ReplyTriple", "parse", "plain", "probability", "triple_finder"]
 
 _OPENING = re.compile(r'"triples"\s*:\s*\[\s*')
 _BARE_OPENING = re.compile(r'\[\s*(?=\{\s*"(?:quote|subject)")')
@@ -197,12 +197,52 @@ def _token_spans(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
     return spans
 
 
-def probability(reply: Reply, start: int, end: int) -> float | None:
-    """The probability of the words of a reply between two places; None where the server gave none."""
+def triple_finder(reply: Reply) -> Callable[[Any], ReplyTriple | None]:
+    """Find the triples of a JSON reply that stand anywhere in it, by their decoded JSON.
+
+    What is found has the confidence of its place; None for JSON that is no triple, or one with an empty end.
+    """
+    spans = _token_spans(reply.text, reply.tokens)
+    places: dict[str, tuple[int, int]] = {}
+    for brace in re.finditer(r"\{", reply.text):
+        try:
+            value, end = _DECODER.raw_decode(reply.text, brace.start())
+        except (ValueError, RecursionError):
+            continue
+        if _KEYS[0] in value:
+            places.setdefault(json.dumps(value, sort_keys=True), (brace.start(), end))
+
+    def find(value: Any) -> ReplyTriple | None:
+        place = places.get(json.dumps(value, sort_keys=True))
+        try:
+            triple = None if place is None else _triple(reply, spans, place, value)
+        except ModelReplyError:
+            return None
+        return triple if triple and triple.subject and triple.relation and triple.object else None
+
+    return find
+
+
+def plain(triple: ReplyTriple) -> tuple[str, str, str]:
+    """The words of a triple as triples are compared: without case and spacing."""
+    subject, relation, object_ = (
+        " ".join(words.casefold().split()) for words in (triple.subject, triple.relation, triple.object)
+    )
+    return subject, relation, object_
+
+
+def probability(reply: Reply, start: int, end: int, *, mean: bool = False) -> float | None:
+    """The probability of the words of a reply between two places; None where the server gave none.
+
+    With `mean` it is the geometric mean of the probabilities of their tokens.
+    """
     spans = _token_spans(reply.text, reply.tokens)
     carrying = [
         token.logprob
         for token, (first, last) in zip(reply.tokens, spans, strict=True)
         if first < end and last > start
     ]
-    return min(1.0, math.exp(math.fsum(carrying))) if carrying else None
+    if not carrying:
+        return None
+    total = math.fsum(carrying)
+    return min(1.0, math.exp(total / len(carrying) if mean else total))

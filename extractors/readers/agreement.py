@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
-from extractors.prompting.reply import ReplyTriple
-from extractors.readers.reading import Reader, Reading
-from extractors.readers.staged.staged_reader import merged
+from extractors.prompting.reply import plain
+from extractors.readers.reading import Reader, Reading, merged
 from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 
@@ -37,18 +37,10 @@ class Agreement:
         usable = [merged(reading.triples) for reading in readings if reading.failure is None]
         if not usable:
             return Reading((), turns, readings[-1].failure)
-        votes = Counter(_key(triple) for triples in usable for triple in triples)
-        first = merged(triple for triples in usable for triple in triples)
+        votes = Counter(plain(triple) for triples in usable for triple in triples)
         kept = [
-            ReplyTriple(
-                triple.subject, triple.relation, triple.object, triple.raw, votes[_key(triple)] / len(usable)
-            )
-            for triple in first
-            if 2 * votes[_key(triple)] > len(usable)
+            replace(triple, confidence=votes[plain(triple)] / len(usable))
+            for triple in merged(triple for triples in usable for triple in triples)
+            if 2 * votes[plain(triple)] > len(usable)
         ]
         return Reading(tuple(kept), turns)
-
-
-def _key(triple: ReplyTriple) -> tuple[str, ...]:
-    words = (triple.subject, triple.relation, triple.object)
-    return tuple(" ".join(one.casefold().split()) for one in words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,19 +18,17 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Example:
-    """A text and what is right to answer at each stage.
+    """A text and what is right to answer to it.
 
-    `relations` are label, domain, range and meaning; `entities` name and kind; `found` are relations in the
-    text's words; `kinds` say what the names stand for, as the text does.
+    `relations` are label, domain, range and meaning; `entities` name and kind; `triples` quote, subject,
+    relation and object, those that say a kind among them.
     """
 
     text: str
     classes: Row
     relations: tuple[Row, ...]
     entities: tuple[Row, ...]
-    found: tuple[Row, ...]
     triples: tuple[Row, ...]
-    kinds: tuple[Row, ...]
 
     def definitions(self, *, kinds: bool) -> list[str]:
         """The relations as prompts show them."""
@@ -40,17 +38,21 @@ class Example:
         return [IS_A_DEFINITION, *lines] if kinds else lines
 
     def answers(self, *, kinds: bool) -> Mapping[str, str]:
-        """The right answer at each stage that has one."""
-        said = [*((name, IS_A, kind) for name, kind in self.kinds), *self.triples] if kinds else self.triples
-        rows = [{"subject": s, "relation": r, "object": o} for s, r, o in said]
+        """The right answers: all triples as JSON, and the parts of a chain of thought as lines."""
+        said = [row for row in self.triples if kinds or row[2] != IS_A]
+        rows = [dict(zip(("quote", "subject", "relation", "object"), row, strict=True)) for row in said]
+        found = [
+            (f'"{quote}"', subject, object_) for quote, subject, relation, object_ in said if relation != IS_A
+        ]
         return {
+            "answer": json.dumps({"triples": rows}, ensure_ascii=False),
             "entities": _lines(self.entities),
-            "relations": _lines(self.found),
-            "triples": json.dumps({"triples": rows}, ensure_ascii=False),
+            "relations": _lines(found),
+            "triples": "\n".join(f"[{' | '.join(row[1:])}]" for row in said) or "none",
         }
 
 
-def _lines(rows: tuple[Row, ...]) -> str:
+def _lines(rows: Iterable[Row]) -> str:
     return "\n".join(" | ".join(row) for row in rows) or "none"
 
 
@@ -69,14 +71,12 @@ def _example(place: str, number: int, line: str) -> Example:
             classes=tuple(map(str, row["classes"])),
             relations=_rows(row["relations"], 4),
             entities=_rows(row["entities"], 2),
-            found=_rows(row["found"], 3),
-            triples=_rows(row["triples"], 3),
-            kinds=_rows(row["kinds"], 2),
+            triples=_rows(row["triples"], 4),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise PromptError(
             f"{place if place.endswith(EXAMPLES) else EXAMPLES}, line {number} is no example ({error!r}): it "
-            "needs text, classes, relations, entities, found, triples and kinds, as the shipped ones have."
+            "needs text, classes, relations, entities and triples, as the shipped ones have."
         ) from error
 
 

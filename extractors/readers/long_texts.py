@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from extractors.readers.reading import Reader, Reading
-from extractors.readers.staged.staged_reader import union
+from extractors.readers.reading import Reader, Reading, union
 from extractors.text.chunking import ChunkSize, chunks
 from ontology.schema import Schema
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from extractors.errors import ModelError
 from extractors.models.chat import Message, Reply
-from extractors.prompting.reply import ReplyTriple
+from extractors.prompting.reply import ReplyTriple, plain
 from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 
-__all__ = ["Reader", "Reading", "Turn"]
+__all__ = ["Reader", "Reading", "Turn", "merged", "union"]
 
 
 @dataclass(frozen=True)
@@ -57,3 +58,22 @@ class Reader(Protocol):
         the model stands in the reading.
         """
         ...
+
+
+def union(passes: Sequence[Reading]) -> Reading:
+    """All readings together; a failure only where all failed."""
+    turns = tuple(turn for reading in passes for turn in reading.turns)
+    failures = [reading.failure for reading in passes if reading.failure is not None]
+    if len(failures) == len(passes):
+        return Reading((), turns, failures[-1])
+    return Reading(merged(triple for reading in passes for triple in reading.triples), turns)
+
+
+def merged(triples: Iterable[ReplyTriple]) -> tuple[ReplyTriple, ...]:
+    """The triples without those said before in the same words; of the same, the surest stays."""
+    found: dict[tuple[str, ...], ReplyTriple] = {}
+    for triple in triples:
+        key = plain(triple)
+        if key not in found or (found[key].confidence or 0.0) < (triple.confidence or 0.0):
+            found[key] = triple
+    return tuple(found.values())

@@ -17,7 +17,7 @@ __all__ = ["ALL_METHODS", "GROUPS", "any_method_named"]
 
 _BASE: Final = Method("icl_base", shots=1, ontology="none", closed=False, kinds=False)
 _WITH_ONTOLOGY: Final = replace(_BASE, name="icl_ontology", ontology="whole")
-_WITH_THOUGHT: Final = replace(_WITH_ONTOLOGY, name="icl_cot", chain_of_thought=True)
+_WITH_THOUGHT: Final = replace(_WITH_ONTOLOGY, name="icl_cot", chain_of_thought="instruction")
 
 # These name relations freely, so that their share of relations in the ontology means something.
 _PROMPT_GROUPS: Final = (
@@ -34,6 +34,11 @@ _ABLATIONS: Final = (
     replace(THOROUGH, name="without_tools", tools=False),
     replace(THOROUGH, name="without_refinement", refinement=0),
 )
+# The paper's words: free suggestions, after which all triples are given again; and thought in turns.
+_VARIANTS: Final = (
+    replace(THOROUGH, name="refinement_in_words", updates="words"),
+    replace(_WITH_THOUGHT, name="icl_cot_turns", chain_of_thought="turns"),
+)
 _FORMS: Final = (
     replace(FAST, name="form_whole", form=FormParts(whole=True)),
     replace(FAST, name="form_bare", form=FormParts(sides=False)),
@@ -42,7 +47,7 @@ _FORMS: Final = (
 )
 
 ALL_METHODS: Final[Mapping[str, Method]] = MappingProxyType(
-    {**METHODS, **{method.name: method for method in (*_PROMPT_GROUPS, *_ABLATIONS, *_FORMS)}}
+    {**METHODS, **{method.name: method for method in (*_PROMPT_GROUPS, *_ABLATIONS, *_VARIANTS, *_FORMS)}}
 )
 """The methods by name, those of `extractors.prompting.methods` first."""
 
@@ -55,6 +60,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "three_shot",
             "thorough",
             *(method.name for method in _ABLATIONS),
+            "refinement_in_words",
         ),
         "form": ("fast", *(method.name for method in _FORMS)),
     }

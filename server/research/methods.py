@@ -51,6 +51,7 @@ EXTRACTION: Final[Mapping[str, str]] = {
     "no multi-view": "without_views",
     "no tools": "without_tools",
     "no refinement": "without_refinement",
+    "refinement in words": "refinement_in_words",
 }
 FORMS: Final[Mapping[str, str]] = {
     "form": "fast",

@@ -27,13 +27,13 @@ def kinds_stated(triples: Iterable[ReplyTriple], entities: str) -> Mapping[str, 
 
 
 def misfits(triples: Iterable[ReplyTriple], schema: Schema, kinds: Mapping[str, str]) -> Iterator[str]:
-    """Say for each triple whose relation the ontology does not know, or whose ends cannot fit it, why."""
-    for triple in triples:
+    """Say for a triple, by its number, that the ontology lacks its relation or that its ends do not fit."""
+    for number, triple in enumerate(triples, 1):
         if triple.relation == IS_A:
             continue
         term = schema.find_property(triple.relation)
         if term is None:
-            yield f'"{triple.relation}" is not among the relations.'
+            yield f'{number}: "{triple.relation}" is not among the relations.'
             continue
         for end, expected in ((triple.subject, term.domains), (triple.object, term.ranges)):
             wanted = [schema.classes[iri] for iri in expected if iri in schema.classes]
@@ -46,7 +46,7 @@ def misfits(triples: Iterable[ReplyTriple], schema: Schema, kinds: Mapping[str, 
             ):
                 named = " or ".join(sorted(one.label for one in wanted))
                 asked, is_ = with_article(named), with_article(kind.label)
-                yield f'"{term.label}" asks for {asked}, and "{end}" is {is_}.'
+                yield f'{number}: "{term.label}" asks for {asked}, and "{end}" is {is_}.'
 
 
 def _fits(schema: Schema, kind: OntologyClass, wanted: Iterable[OntologyClass]) -> bool:

@@ -5,16 +5,16 @@ Nie et al., section 3.2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from extractors.prompting.methods import Method
-from extractors.prompting.prompt import IS_A, IS_A_DEFINITION, definition_of, extraction_schema
+from extractors.prompting.methods import Method, View
+from extractors.prompting.prompt import IS_A, IS_A_DEFINITION, definition_of
 from extractors.prompting.templates import Prompt, load_prompt
 from extractors.settings import ProfileSettings
 from ontology.schema import Schema
+from ontology.terms import OntologyProperty
 
 __all__ = ["KnownTerms", "Ontologist"]
 
@@ -25,20 +25,36 @@ _SNIPPET: Final = 100
 
 @dataclass(frozen=True)
 class KnownTerms:
-    """What the prompts say of the ontology for one text, and the JSON schema of the triples' reply.
+    """What the prompts say of the ontology for one text, and the terms that a reply may use.
 
-    `relations` counts those that the words name, `of` those of an ontology too long to be shown whole.
+    `classes` and `relations` are those that the words name, `of` counts the relations of an ontology that is
+    too long to be shown whole. `kinds`: "is a" is among the relations. Without `closed` a reply may use words
+    of its own.
     """
 
     words: str
-    reply_schema: Mapping[str, Any]
-    relations: int = 0
+    classes: tuple[str, ...] = ()
+    relations: tuple[OntologyProperty, ...] = ()
     of: int = 0
+    kinds: bool = True
+    closed: bool = False
 
     @property
     def note(self) -> str:
         """For the trace: which part of the ontology a prompt shows; empty for the whole."""
-        return f" ({self.relations} of {self.of} relations)" if self.relations < self.of else ""
+        count = len(self.relations)
+        return f" ({count} of {self.of} relations)" if count < self.of else ""
+
+    def allowed(self, view: View | None = None) -> list[str] | None:
+        """The relations that a reply may use, in a view those that belong to it; None for any words.
+
+        A relation without a view belongs to all. What kind of thing something is belongs to the functional.
+        """
+        if not self.closed:
+            return None
+        kinds = [IS_A] if self.kinds and view in (None, "functional") else []
+        terms = (term for term in self.relations if view is None or not term.views or view in term.views)
+        return list(dict.fromkeys([*kinds, *(term.label for term in terms)]))
 
 
 class Ontologist:
@@ -52,13 +68,14 @@ class Ontologist:
         self._method = method
         self._profile = profile
         self._whole: tuple[Schema, KnownTerms] | None = None
-        name = "no-knowledge" if method.ontology == "none" else "knowledge"
+        known = "block-knowledge" if method.format == "context" else "knowledge"
+        name = "no-knowledge" if method.ontology == "none" else known
         self.prompt: Prompt = load_prompt(name, prompts)
 
     def terms(self, schema: Schema, text: str, most: int | None = None) -> KnownTerms:
         """The whole ontology, or at most `most` classes and relations that fit the text."""
         if self._method.ontology == "none":
-            return KnownTerms(self.prompt.text({}), extraction_schema(None))
+            return KnownTerms(self.prompt.text({}), kinds=self._method.kinds)
         if self._method.ontology == "snippet":
             limits = (self._profile.maximum_classes, self._profile.maximum_properties)
             return self._terms(
@@ -70,20 +87,22 @@ class Ontologist:
         if most is None and len(whole.words) <= self._profile.maximum_knowledge:
             return whole
         limit = _SNIPPET if most is None else most
-        return replace(self._terms(schema, text, limit, limit), of=whole.relations)
+        return replace(self._terms(schema, text, limit, limit), of=len(whole.relations))
 
     def _terms(self, schema: Schema, text: str, classes: int, properties: int) -> KnownTerms:
         snippet = schema.snippet(text, classes, properties)
         terms = [term for term in snippet.properties if term.label and term.label != IS_A]
-        kinds = [IS_A] if self._method.kinds else []
-        lines = [IS_A_DEFINITION] if kinds else []
-        words = self.worded(
-            [one.label for one in snippet.classes], [*lines, *(definition_of(schema, t) for t in terms)]
+        lines = [IS_A_DEFINITION] if self._method.kinds else []
+        lines += [definition_of(schema, term) for term in terms]
+        names = [one.label for one in snippet.classes]
+        return KnownTerms(
+            self.worded(names, lines),
+            tuple(names),
+            tuple(terms),
+            kinds=self._method.kinds,
+            # A schema that allows no relation at all would allow no reply.
+            closed=self._method.closed and bool(lines),
         )
-        # A schema that allows no relation at all would be none.
-        offered = list(dict.fromkeys([*kinds, *(term.label for term in terms)]))
-        allowed = offered if self._method.closed and offered else None
-        return KnownTerms(words, extraction_schema(allowed), len(terms))
 
     def worded(self, classes: list[str], definitions: list[str]) -> str:
         """The words for these terms; those of an example are its own."""

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from extractors.errors import ModelRequestRefused
-from extractors.models.chat import ChatModel
+from extractors.errors import ModelReplyError, ModelRequestRefused
+from extractors.models.chat import ChatModel, Message, Reply
+from extractors.prompting.lines import evidenced, parse_headed
 from extractors.prompting.methods import Method, View
+from extractors.prompting.prompt import IS_A, extraction_schema, types_schema
 from extractors.prompting.reply import ReplyTriple
 from extractors.prompting.templates import Prompt, load_prompt
-from extractors.readers.asking import Asking
 from extractors.readers.examples import load_examples
-from extractors.readers.reading import Reading, Turn
+from extractors.readers.reading import Reading, Turn, merged, union
 from extractors.readers.staged.conformance import kinds_stated, misfits
 from extractors.readers.staged.knowledge import KnownTerms, Ontologist
 from extractors.readers.staged.refinement import Refinement
-from extractors.readers.staged.steps import Dialog, Step
+from extractors.readers.staged.talk import Talk, as_triples, triples_in, words_in
 from extractors.settings import ExtractionSettings
 from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 
-__all__ = ["StagedReader", "merged", "union"]
+__all__ = ["StagedReader"]
 
 _FEWEST_RELATIONS: Final = 4
+_MOST_TYPES: Final = 40
+"""Of each list that a model writes in words of its own."""
 
 
 class StagedReader:
@@ -35,29 +39,26 @@ class StagedReader:
         """Read the prompts; raises `PromptError`."""
         self._method = method
         self._profile = settings.profiles[model.prompt_profile]
-        self._asking = Asking(
-            model,
-            maximum_tokens=self._profile.maximum_tokens,
-            retry_temperature=settings.retry_temperature,
-        )
-        self._used: dict[str, Prompt] = {}
+        self._model = model
+        self._temperatures = (0.0, settings.retry_temperature)
         self._most: int | None = None
-        self._prompts = settings.prompts
         self._ontologist = Ontologist(method, self._profile, settings.prompts)
-        self._used[self._ontologist.prompt.name] = self._ontologist.prompt
-        self._views = {view: self._prompt(f"view-{view}").text({}) for view in method.views}
-        self._dialog = Dialog(self._prompt("rules"), self._steps(), self._prompt("block"), method.format)
+        self._prompts = {name: load_prompt(name, settings.prompts) for name in _names(method)}
+        suffix = "-in-words" if method.updates == "words" else ""
         self._refinement = Refinement(
-            method.refinement,
-            self._prompt("rules"),
-            self._prompt("verify"),
-            self._prompt("update"),
-            self._prompt("block"),
-            method.format,
+            method.updates,
+            load_prompt(f"verify{suffix}", settings.prompts),
+            load_prompt(f"update{suffix}", settings.prompts),
         )
         examples, version = load_examples(settings.prompts)
         self._examples = examples[: method.shots]
-        parts = [repr(method), *(prompt.version for prompt in self._used.values()), version]
+        used = [
+            self._ontologist.prompt,
+            *self._prompts.values(),
+            self._refinement.verify,
+            self._refinement.update,
+        ]
+        parts = [repr(method), *(prompt.version for prompt in used), version]
         self._version = f"{method.name}@{hashlib.sha256(' '.join(parts).encode()).hexdigest()[:10]}"
 
     @property
@@ -81,85 +82,138 @@ class StagedReader:
         while True:
             reading = await self._read(window_text, schema, terms)
             turns += reading.turns
-            if not _too_long(reading) or terms.relations <= _FEWEST_RELATIONS:
+            if not _too_long(reading) or len(terms.relations) <= _FEWEST_RELATIONS:
                 return replace(reading, turns=turns)
-            self._most = terms.relations // 2
+            self._most = len(terms.relations) // 2
             terms = self._ontologist.terms(schema, window_text, self._most)
 
-    async def _read(self, window_text: str, schema: Schema, terms: KnownTerms) -> Reading:
-        values = {"text": window_text, "knowledge": terms.words}
-        passes: list[Reading] = []
-        entities: list[str] = []
-        for view in self._method.views or (None,):
-            reading, said = await self._pass(view, values, terms)
-            passes.append(reading)
-            entities.append(said.get("entities", ""))
-        read = union(passes)
-        if read.failure is not None or not self._method.refinement:
+    async def _read(self, text: str, schema: Schema, terms: KnownTerms) -> Reading:
+        if self._method.views:
+            read = union([await self._view(view, text, terms) for view in self._method.views])
+        else:
+            read = await self._at_once(text, terms)
+        if read.failure is not None:
             return read
-        kinds = kinds_stated(read.triples, "\n".join(entities))
-        findings = () if self._method.ontology == "none" else tuple(misfits(read.triples, schema, kinds))
-        refined = await self._refinement.refine(self._asking, read, values, terms.reply_schema, findings)
-        return Reading(merged(refined.triples), refined.turns, refined.failure)
+        triples, turns = merged(read.triples), read.turns
+        answers = "\n".join(turn.reply.text for turn in turns if turn.reply is not None)
+        for _ in range(self._method.refinement):
+            known = self._method.ontology != "none"
+            findings = misfits(triples, schema, kinds_stated(triples, answers)) if known else ()
+            talk = self._talk(terms, self._system(terms))
+            values = {"text": text, "knowledge": terms.words}
+            refined = await self._refinement.round(talk, values, triples, findings, terms.allowed())
+            turns += tuple(talk.turns)
+            if refined is None:
+                break
+            triples = refined
+        return Reading(merged(triples), turns)
 
-    async def _pass(
-        self, view: View | None, values: Mapping[str, str], terms: KnownTerms
-    ) -> tuple[Reading, Mapping[str, str]]:
-        kinds = self._method.kinds
-        examples = [
-            (
-                {
-                    "text": example.text,
-                    "knowledge": self._ontologist.worded(
-                        list(example.classes), example.definitions(kinds=kinds)
-                    ),
-                },
-                example.answers(kinds=kinds),
-            )
-            for example in self._examples
-        ]
-        seen = {**values, "view": self._views[view]} if view else values
-        return await self._dialog.read(self._asking, seen, examples, terms.reply_schema, terms.note)
+    async def _at_once(self, text: str, terms: KnownTerms) -> Reading:
+        """All facts in one dialog: one question, or the three steps of a chain of thought in turns."""
+        thought = self._method.chain_of_thought
+        prompt = self._prompts[_QUESTIONS[thought]]
+        asked = prompt.messages({"text": text, "knowledge": terms.words}, "user")
+        talk = self._talk(terms, [*self._system(terms, *prompt.messages({}, "system")), *self._shown(prompt)])
+        for stage, message in zip(("entities", "relations"), asked[:-1], strict=False):
+            if await talk.ask(stage, prompt, message, words_in) is None:
+                return talk.reading()
+        if thought == "instruction":
+            return talk.reading(await talk.ask("triples", prompt, asked[-1], _headed))
+        schema = extraction_schema(terms.allowed())
+        return talk.reading(await talk.ask("triples", prompt, asked[-1], triples_in, schema))
 
-    def _steps(self) -> Sequence[Step]:
-        method = self._method
-        if method.views:
-            reasoning = [Step("reasoning", self._prompt("view-reasoning"))] if method.chain_of_thought else []
-            types = Step("types", self._prompt("view-types"))
-            return [types, *reasoning, Step("triples", self._prompt("view-triples"))]
-        if method.chain_of_thought:
-            last = "cot-triples" if method.ontology == "none" else "cot-mapping"
-            return [
-                Step("entities", self._prompt("cot-entities")),
-                Step("relations", self._prompt("cot-relations")),
-                Step("triples", self._prompt(last)),
-            ]
-        return [Step("triples", self._prompt("question"))]
+    async def _view(self, view: View, text: str, terms: KnownTerms) -> Reading:
+        """One view: its types, which the triples are then held to (UrbanKGent, section 4.2.1)."""
+        prompt, offered = self._prompts["view"], terms.allowed(view)
+        talk = self._talk(terms, self._system(terms))
+        if offered == []:
+            return talk.reading()
+        values = {
+            "text": text,
+            "knowledge": terms.words,
+            "view": self._prompts[f"view-{view}"].text({}),
+            "relations": f"The relations of this view: {'; '.join(offered)}.\n" if offered else "",
+        }
+        first, reasoning, last = prompt.messages(values, "user")
+        types = await talk.ask("types", prompt, first, _types_in, types_schema(terms.classes, offered))
+        types = types and types.among(terms, view)
+        if types is None or not types.relations:
+            return talk.reading()
+        lines: str | None = ""
+        if self._method.chain_of_thought != "none":
+            lines = await talk.ask("reasoning", prompt, reasoning, words_in)
+        if lines is None:
+            return talk.reading()
+        schema = extraction_schema(types.relations, types.entities)
+        triples = await talk.ask("triples", prompt, last, triples_in, schema)
+        return talk.reading(evidenced(triples or (), lines, text))
 
-    def _prompt(self, name: str) -> Prompt:
-        self._used.setdefault(name, load_prompt(name, self._prompts))
-        return self._used[name]
+    def _talk(self, terms: KnownTerms, opening: Sequence[Message]) -> Talk:
+        block = self._prompts["block"] if self._method.format == "context" else None
+        return Talk(self._model, opening, self._profile.maximum_tokens, self._temperatures, block, terms.note)
+
+    def _system(self, terms: KnownTerms, *more: Message) -> list[Message]:
+        messages = (*self._prompts["rules"].messages({"knowledge": terms.words}), *more)
+        return [Message("system", "\n\n".join(message.content for message in messages))]
+
+    def _shown(self, prompt: Prompt) -> list[Message]:
+        """The examples as turns; each has a small ontology of its own, which stands before its question."""
+        shown: list[Message] = []
+        for example in self._examples:
+            kinds = self._method.kinds
+            known = self._ontologist.worded(list(example.classes), example.definitions(kinds=kinds))
+            values = {"text": example.text, "knowledge": known, **example.answers(kinds=kinds)}
+            first, *rest = prompt.messages(values, "user", "assistant")
+            lead = f"An example, with an ontology of its own.\n{known}\n\n"
+            shown += [Message("user", lead + first.content), *rest]
+        return shown
+
+
+_QUESTIONS: Final = {"none": "question", "instruction": "cot", "turns": "cot-turns"}
+
+
+def _names(method: Method) -> list[str]:
+    """The prompts of a method, without those of the ontology and of refinement."""
+    questions = [_QUESTIONS[method.chain_of_thought]]
+    if method.views:
+        questions = ["view", *(f"view-{view}" for view in method.views)]
+    return ["rules", *questions, *(["block"] if method.format == "context" else [])]
+
+
+@dataclass(frozen=True)
+class _Types:
+    """The types that a view's first turn answers with."""
+
+    entities: tuple[str, ...]
+    relations: tuple[str, ...]
+
+    def among(self, terms: KnownTerms, view: View) -> _Types:
+        """Those that were offered; where none were, "is a" is added in the functional view."""
+        offered = terms.allowed(view)
+        if offered is None:
+            kinds = (IS_A,) if terms.kinds and view == "functional" and self.entities else ()
+            return _Types(self.entities, (*self.relations, *kinds) if self.relations else kinds)
+        entities = tuple(name for name in self.entities if not terms.classes or name in terms.classes)
+        relations = tuple(name for name in self.relations if name in offered)
+        # Without a type of entity there is no kind that something could be said to be.
+        return _Types(entities, relations if entities else tuple(one for one in relations if one != IS_A))
+
+
+def _types_in(reply: Reply) -> tuple[_Types, None]:
+    try:
+        value = json.loads(reply.text)
+        entities, relations = (
+            tuple(dict.fromkeys(words for one in value[name] if (words := " ".join(str(one).split()))))
+            for name in ("entity_types", "relations")
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelReplyError(f"The model's reply names no types ({error!r}).", reply.text) from error
+    return _Types(entities[:_MOST_TYPES], relations[:_MOST_TYPES]), None
+
+
+def _headed(reply: Reply) -> tuple[tuple[ReplyTriple, ...], str | None]:
+    return as_triples(parse_headed(reply), reply)
 
 
 def _too_long(reading: Reading) -> bool:
     return isinstance(reading.failure, ModelRequestRefused) and reading.failure.too_long
-
-
-def union(passes: Sequence[Reading]) -> Reading:
-    """All readings together; a failure only where all failed."""
-    turns = tuple(turn for reading in passes for turn in reading.turns)
-    failures = [reading.failure for reading in passes if reading.failure is not None]
-    if len(failures) == len(passes):
-        return Reading((), turns, failures[-1])
-    return Reading(merged(triple for reading in passes for triple in reading.triples), turns)
-
-
-def merged(triples: Iterable[ReplyTriple]) -> tuple[ReplyTriple, ...]:
-    """The triples without those said before in the same words; of the same, the surest stays."""
-    found: dict[tuple[str, ...], ReplyTriple] = {}
-    for triple in triples:
-        words = (triple.subject, triple.relation, triple.object)
-        key = tuple(" ".join(one.casefold().split()) for one in words)
-        if key not in found or (found[key].confidence or 0.0) < (triple.confidence or 0.0):
-            found[key] = triple
-    return tuple(found.values())

@@ -1,4 +1,4 @@
-"""The methods of extraction, turn by turn, with a model that answers from a script."""
+"""The methods of extraction as objects: names, versions, limits. What the papers ask is in test_papers.py."""
 
 import json
 from dataclasses import replace
@@ -12,11 +12,9 @@ from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout
 from extractors.models.chat import Reply
 from extractors.pipeline import Pipeline
 from extractors.prompting.methods import FAST, METHODS, Method, MethodName, MethodUnknown, method_named
-from extractors.prompting.reply import ReplyTriple
 from extractors.readers.form import FormReader
 from extractors.readers.opening import open_reader
 from extractors.readers.reading import Reading
-from extractors.readers.staged.conformance import kinds_stated, misfits
 from extractors.research.methods import ALL_METHODS, GROUPS, any_method_named
 from extractors.settings import ExtractionSettings
 from ontology.schema import Schema
@@ -25,10 +23,7 @@ from tests.support.scripted import ScriptedModel, city_labels, reply, urban, wor
 ONTOLOGY = Path(__file__).parents[3] / "ontology"
 TEXT = "Bowery Hall is a theatre in Manhattan. It opened in 1921."
 LOCATED = ("Bowery Hall", "located in", "Manhattan")
-OPENED = ("Bowery Hall", "opened", "1921")
-FAITHFUL = words("Everything is stated.\nThis is a faithful trajectory.")
-VIEWS = ALL_METHODS["without_refinement"]
-REFINING = replace(ALL_METHODS["zero_shot"], refinement=3)
+REFINING = replace(ALL_METHODS["zero_shot"], refinement=3, updates="words")
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +69,6 @@ def test_methods_that_are_only_compared_are_no_methods_of_the_server() -> None:
         method_named("form_bare")
 
 
-def test_each_ablation_lacks_one_thing_of_the_thorough_method() -> None:
-    thorough = ALL_METHODS["thorough"]
-    assert replace(ALL_METHODS["without_views"], name="thorough", views=thorough.views) == thorough
-    assert replace(ALL_METHODS["without_tools"], name="thorough", tools=True) == thorough
-    assert replace(ALL_METHODS["without_refinement"], name="thorough", refinement=3) == thorough
-    assert ALL_METHODS["without_knowledge"].ontology == "none"
-
-
 async def test_parts_of_a_form_are_for_models_that_were_trained_on_forms(schema: Schema) -> None:
     model = ScriptedModel(reply([LOCATED]), profile="full")
     reading = await open_reader(model, ExtractionSettings(), ALL_METHODS["form_whole"]).read(TEXT, schema)
@@ -94,98 +81,14 @@ async def test_parts_of_a_form_are_for_models_that_were_trained_on_forms(schema:
 async def test_every_method_reads_and_its_schema_suits_the_strictest_server(
     schema: Schema, method: Method
 ) -> None:
-    model = ScriptedModel(reply([LOCATED]), profile="full")
+    parts = {"entity_types": ["theater"], "relations": ["located in"], "wrong": [], "missing": []}
+    answer = words(json.dumps({**json.loads(reply([LOCATED]).text), **parts}))
+    model = ScriptedModel(answer, profile="full")
     reading = await open_reader(model, ExtractionSettings(), method).read(TEXT, schema)
     assert said(reading) == [LOCATED]
     for _, served, _ in model.asked:
         if served is not None:
-            assert "triples" in build_regex_from_schema(json.dumps(served))
-
-
-async def test_a_view_asks_for_types_and_then_for_triples_of_these_types(schema: Schema) -> None:
-    method = replace(VIEWS, chain_of_thought=False)
-    script = [words("theatre\nlocated in"), reply([LOCATED])]
-    script += [words("year\nopened"), reply([OPENED]), words("nothing"), reply([LOCATED])]
-    reading, model = await read(schema, method, *script)
-    assert said(reading) == [LOCATED, OPENED]
-    assert [turn.stage for turn in reading.turns] == ["types", "triples"] * 3
-    assert [view in sent(model, 2 * n) for n, view in enumerate(("spatial", "temporal", "functional"))] == [
-        True
-    ] * 3
-    assert roles(model, 1) == ["system", "user", "assistant", "user"]
-    assert model.asked[1][0][2].content == "theatre\nlocated in"
-    assert model.asked[0][1] is None
-    assert "located in" in relation_of(model.asked[1][1])["enum"]
-
-
-async def test_chain_of_thought_in_a_view_is_a_turn_of_its_own(schema: Schema) -> None:
-    reading, model = await read(
-        schema, replace(VIEWS, views=("spatial",)), words("types"), words("reasons"), reply([LOCATED])
-    )
-    assert [turn.stage for turn in reading.turns] == ["types", "reasoning", "triples"]
-    assert "Let's think step by step" in sent(model, 1)
-
-
-async def test_a_view_without_a_usable_reply_is_left_out_but_not_all_may_be(schema: Schema) -> None:
-    method = replace(VIEWS, views=("spatial", "temporal"), chain_of_thought=False)
-    nothing = ModelReplyError("empty", "")
-    reading, _ = await read(schema, method, nothing, nothing, words("types"), reply([OPENED]))
-    assert said(reading) == [OPENED]
-    assert reading.failure is None
-    assert [turn.error is None for turn in reading.turns] == [False, False, True, True]
-    failed, _ = await read(schema, method, nothing)
-    assert failed.failure is nothing
-
-
-async def test_the_chain_of_thought_has_three_steps_and_ends_in_the_ontologys_list(schema: Schema) -> None:
-    reading, model = await read(
-        schema, ALL_METHODS["icl_cot"], words("Bowery Hall | theatre"), words("lies in"), reply([LOCATED])
-    )
-    assert [turn.stage for turn in reading.turns] == ["entities", "relations", "triples"]
-    assert [turn.prompt.partition("@")[0] for turn in reading.turns] == [
-        "cot-entities",
-        "cot-relations",
-        "cot-mapping",
-    ]
-    assert roles(model, 2) == ["system", *["user", "assistant"] * 3, *["user", "assistant"] * 2, "user"]
-    assert sent(model, 2).index("Old Mill | theatre") < sent(model, 2).index("Bowery Hall | theatre")
-
-
-async def test_the_context_format_is_the_dialog_in_one_message(schema: Schema) -> None:
-    _, turns = await read(schema, ALL_METHODS["icl_ontology"], reply([]))
-    _, block = await read(schema, ALL_METHODS["context_ontology"], reply([]))
-    assert roles(turns, 0) == ["system", "user", "assistant", "user"]
-    assert roles(block, 0) == ["user"]
-    for message in turns.asked[0][0]:
-        assert message.content in sent(block, 0)
-
-
-async def test_shots_are_examples_before_the_question(schema: Schema) -> None:
-    for name, shots in (("zero_shot", 0), ("one_shot", 1), ("three_shot", 3)):
-        _, model = await read(schema, METHODS[name], reply([]))
-        assert roles(model, 0) == ["system", *["user", "assistant"] * shots, "user"]
-        assert TEXT in model.asked[0][0][-1].content
-    assert '"relation": "is a"' in sent(model, 0)
-
-
-async def test_knowledge_is_the_concept_list_and_relations_with_domain_and_range(schema: Schema) -> None:
-    _, model = await read(schema, ALL_METHODS["icl_ontology"], reply([]))
-    question = model.asked[0][0][0].content
-    assert "Kinds of things: " in question
-    assert "- located in (" in question
-    labels = [term.label for term in schema.properties.values() if not term.borrowed and not term.deprecated]
-    assert sum(f"- {label} (" in question for label in labels) > 20
-    assert "is a" not in [line.removeprefix("- ").partition(":")[0] for line in question.splitlines()]
-
-
-async def test_without_knowledge_no_word_of_the_ontology_is_given_and_relations_are_free(
-    schema: Schema,
-) -> None:
-    stated = [("Bowery Hall", "lies in", "Manhattan")]
-    reading, model = await read(schema, ALL_METHODS["icl_base"], reply(stated))
-    assert said(reading) == stated
-    assert "Kinds of things" not in sent(model, 0)
-    assert relation_of(model.asked[0][1]) == {"type": "string"}
+            assert build_regex_from_schema(json.dumps(served))
 
 
 async def test_the_snippet_holds_the_reply_to_its_relations_and_the_four_groups_do_not(
@@ -197,71 +100,12 @@ async def test_the_snippet_holds_the_reply_to_its_relations_and_the_four_groups_
     assert "enum" not in relation_of(free.asked[0][1])
 
 
-async def test_refinement_follows_suggestions_until_the_faithful_verdict(schema: Schema) -> None:
-    script = [reply([LOCATED]), words("Yes, but the opening is missing."), reply([LOCATED, OPENED]), FAITHFUL]
-    reading, model = await read(schema, REFINING, *script)
-    assert said(reading) == [LOCATED, OPENED]
-    assert [turn.stage for turn in reading.turns] == ["triples", "verify", "update", "verify"]
-    assert "Bowery Hall | located in | Manhattan" in sent(model, 1)
-    assert "opening is missing" in sent(model, 2)
-    assert "Bowery Hall | opened | 1921" in sent(model, 3)
-
-
-@pytest.mark.parametrize(
-    "verdict", ["Yes", "Yes.", "Not quite: 'this is a faithful trajectory' is too much said"]
-)
-async def test_nothing_but_the_faithful_verdict_ends_it_before_three_rounds(
-    schema: Schema, verdict: str
-) -> None:
-    updates = [reply([LOCATED]), reply([OPENED]), reply([LOCATED, OPENED])]
-    script = [reply([])] + [one for update in updates for one in (words(verdict), update)]
-    reading, model = await read(schema, REFINING, *script)
-    assert said(reading) == [LOCATED, OPENED]
-    assert len(model.asked) == 7
-
-
 async def test_a_round_without_a_usable_reply_keeps_the_last_triples(schema: Schema) -> None:
     broken = ModelReplyError("no JSON", "nonsense")
     reading, _ = await read(schema, REFINING, reply([LOCATED]), words("Look again."), broken, broken)
     assert said(reading) == [LOCATED]
     assert reading.failure is None
     assert [turn.error for turn in reading.turns][-1] == "no JSON"
-
-
-async def test_the_verifier_receives_what_cannot_fit_the_ontology(schema: Schema) -> None:
-    triples = [
-        ("1921", "is a", "person"),
-        ("Bowery Hall", "located in", "Manhattan"),
-        ("Jane", "is a", "person"),
-    ]
-    triples.append(("Manhattan", "designed by", "1921"))
-    reading, model = await read(schema, REFINING, reply([*triples, ("a", "no such", "b")]), FAITHFUL)
-    assert '- "no such" is not among the relations.' in sent(model, 1)
-    assert len(reading.triples) == 5
-
-
-def test_ends_of_another_kind_do_not_fit_and_those_above_or_below_do(schema: Schema) -> None:
-    def of(subject: str, relation: str, object_: str) -> ReplyTriple:
-        return ReplyTriple(subject, relation, object_, "", None)
-
-    kinds = kinds_stated([of("Ada", "is a", "person")], "1. Bowery Hall | theatre\n- Elm Park | park")
-    assert kinds == {"ada": "person", "bowery hall": "theatre", "elm park": "park"}
-    assert list(misfits([of("Bowery Hall", "designed by", "Ada")], schema, kinds)) == []
-    (reported,) = misfits([of("Ada", "designed by", "Ada")], schema, kinds)
-    assert reported.startswith('"designed by" asks for an ')
-    assert reported.endswith('"Ada" is a person.')
-
-
-async def test_what_most_of_several_readings_agree_on_is_kept_with_its_share(schema: Schema) -> None:
-    method = replace(ALL_METHODS["zero_shot"], samples=3)
-    reading, model = await read(
-        schema, method, reply([LOCATED, OPENED]), reply([LOCATED]), reply([OPENED, LOCATED])
-    )
-    assert [(t.relation, t.confidence) for t in reading.triples] == [
-        ("located in", 1.0),
-        ("opened", pytest.approx(2 / 3)),
-    ]
-    assert [temperature for _, _, temperature in model.asked] == [0.7] * 3
 
 
 async def test_a_larger_models_own_way_reads_as_often_as_set(schema: Schema) -> None:

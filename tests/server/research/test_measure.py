@@ -10,6 +10,7 @@ from extractors.errors import EvaluationError, MethodUnsupported, ModelTimeout
 from extractors.models.accounting import Prices
 from extractors.models.chat import Token
 from extractors.models.forms import BlankForm, FilledField, FilledForm
+from extractors.research.evaluation.judging.items import read_judgments
 from extractors.research.evaluation.rte import ScoredTriple
 from extractors.research.methods import GROUPS
 from server.research.by_relation import RelationCounts, counts_in, print_by_relation
@@ -210,14 +211,15 @@ async def test_judged_tables_are_read_back_with_a_model_beside_them(
         ]
         judges.append(tmp_path / f"{name}.csv")
         judges[-1].write_text("\n".join([lines[0], *judged]), encoding="utf-8")
-    model = RecordedModel('{"verdict": "true", "confidence": 80}')
+    model = RecordedModel('{"quote": "", "reason": "It is stated.", "verdict": "true"}')
     report = await judge_tables(judges, model=model, repeats=3, out=out, seed=0, prices=Prices())
     reported = {one["judge"]: (one["true"], one["false"]) for one in report["judges"]}
     assert reported == {"Ada": (2, 0), "Ben": (1, 1), "majority": (1, 0), "model recorded": (2, 0)}
     assert len(model.asked) == 6
     assert report["model"]["per_1000_tasks"]["turns"] == 3000
     assert "Ada / Ben" in capsys.readouterr().out
-    assert "0.80" in (out / "judged-by-model.csv").read_text(encoding="utf-8-sig")
+    held = read_judgments(out / "judged-by-model.csv")
+    assert [one.confidence for one in held] == [1.0, 1.0], "three votes of three, of unknown probability"
 
 
 async def test_a_table_in_which_nothing_is_judged_says_what_to_do(tmp_path: Path):
@@ -304,7 +306,14 @@ async def test_methods_that_a_small_model_does_not_follow_are_refused_in_the_one
     ):
         assert f"\n## {title}\n" in whole
     rows = {line.split(" | ")[0].removeprefix("| "): line for line in whole.splitlines() if line[:1] == "|"}
-    refused = ("pipeline", "no knowledge", "no multi-view", "no tools", "no refinement")
+    refused = (
+        "pipeline",
+        "no knowledge",
+        "no multi-view",
+        "no tools",
+        "no refinement",
+        "refinement in words",
+    )
     assert [name for name, line in rows.items() if "| refused (" in line] == list(refused)
     assert "\n1. This method is a dialog of many turns." in whole
     assert "\n2. Tools, a verifier and an updater need a model that follows a dialog" in whole
@@ -358,7 +367,7 @@ async def test_modes_and_ablations_of_both_tasks_run_by_one_call(
         limit=None, seed=0, prices=Prices(1, 1), model=ObligingModel(),
     )  # fmt: skip
     rows = ["zero-shot", "1-shot", "3-shot", "without pipeline", "pipeline"]
-    ablations = ["no knowledge", "no multi-view", "no tools", "no refinement"]
+    ablations = ["no knowledge", "no multi-view", "no tools", "no refinement", "refinement in words"]
     tables = json.loads((tmp_path / "run" / "extraction.json").read_text())["tables"]
     assert list(tables) == ["groups of prompts (K4)", "modes and ablations (U11)"]
     assert [one["method"] for one in tables["groups of prompts (K4)"].values()] == list(GROUPS["k4"])

@@ -13,13 +13,14 @@ import shapely
 
 from extractors.completion import Pair, Place
 from extractors.errors import EvaluationError
+from extractors.prompting.reply import ReplyTriple
 from extractors.sources.mapping import folded
 from extractors.sources.reading import plain_text, read_shape
 from extractors.sources.record import BrokenRecord
 from extractors.sources.rows import Row, rows_of
 from geo.errors import GeoError
 
-__all__ = ["NumberedPair", "choose", "read_pairs"]
+__all__ = ["NumberedPair", "choose", "pairs_among", "read_pairs"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,21 @@ def read_pairs(paths: Iterable[Path]) -> Iterator[NumberedPair | BrokenRecord]:
             yield row if isinstance(row, BrokenRecord) else _pair(row)
 
 
+def pairs_among(triples: Iterable[ReplyTriple], places: Mapping[str, Place]) -> list[NumberedPair]:
+    """The pairs that extracted triples relate and that both have a geometry, each once (UrbanKGent, 3.1).
+
+    `places` are by their names, whose case does not matter.
+    """
+    known = {folded(name): place for name, place in places.items() if place.geometry is not None}
+    found: dict[frozenset[str], NumberedPair] = {}
+    for triple in triples:
+        ends = [folded(triple.subject), folded(triple.object)]
+        if len(set(ends)) == 2 and all(end in known for end in ends):
+            pair = Pair(*(known[end] for end in ends))
+            found.setdefault(frozenset(ends), NumberedPair(_identifier(pair), "", pair))
+    return list(found.values())
+
+
 def choose(pairs: Sequence[NumberedPair], limit: int | None, seed: int) -> list[NumberedPair]:
     """So many pairs, drawn uniformly, in the order of the files. Raises EvaluationError without any."""
     if not pairs:
@@ -58,10 +74,14 @@ def _pair(row: Row) -> NumberedPair | BrokenRecord:
         head, tail = _place("head", values), _place("tail", values)
     except (GeoError, shapely.GEOSException, ValueError) as error:
         return BrokenRecord(row.place, str(error))
-    assert head.geometry is not None
-    assert tail.geometry is not None
-    content = "\0".join((head.name, head.geometry.wkb_hex, tail.name, tail.geometry.wkb_hex))
-    return NumberedPair(hashlib.sha256(content.encode()).hexdigest()[:16], row.place, Pair(head, tail))
+    pair = Pair(head, tail)
+    return NumberedPair(_identifier(pair), row.place, pair)
+
+
+def _identifier(pair: Pair) -> str:
+    shapes = ((place.name, place.geometry) for place in (pair.head, pair.tail))
+    parts = (part for name, shape in shapes for part in (name, "" if shape is None else shape.wkb_hex))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def _place(side: str, values: Mapping[str, Any]) -> Place:
