@@ -166,6 +166,9 @@ def methods(
     table: Annotated[
         list[str] | None, typer.Option(help="Of those only this one: k4, u11 or form; may be given again.")
     ] = None,
+    tuned: Annotated[
+        str | None, typer.Option(help="The model or LoRA adapter at the same server that was fine-tuned.")
+    ] = None,
     try_all: TryAll = False,
     limit: Limit = None,
     seed: Seed = 0,
@@ -185,7 +188,8 @@ def methods(
     asyncio.run(
         measure_methods(
             settings, out, pairs=pairs or [], gold=gold, texts=texts,
-            limit=limit, seed=seed, prices=prices_of(settings), only=table or (), try_all=try_all,
+            limit=limit, seed=seed, prices=prices_of(settings),
+            only=table or (), try_all=try_all, tuned=tuned,
         )
     )  # fmt: skip
 

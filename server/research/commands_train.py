@@ -115,6 +115,10 @@ def trajectories(
     pairs: Annotated[
         list[Path] | None, typer.Option(help="Pairs of places: JSON lines, gzipped or not.")
     ] = None,
+    places: Annotated[
+        list[Path] | None,
+        typer.Option(help="Places with geometry: those that the texts' triples relate become pairs too."),
+    ] = None,
     instruct: Annotated[int, typer.Option(min=1, help="Trajectories to learn from.")] = 3000,
     test: Annotated[int, typer.Option(min=0, help="Trajectories to measure on.")] = 200,
     large: Annotated[int, typer.Option(min=0, help="Trajectories beyond those.")] = 0,
@@ -130,23 +134,27 @@ def trajectories(
         )
     if not texts and not pairs:
         raise TrainingDataError("Give --texts, --pairs or both: there is nothing to learn from.")
-    asyncio.run(_collect(settings, texts or [], pairs or [], out, (instruct, test, large), seed))
+    asyncio.run(
+        _collect(settings, texts or [], pairs or [], places or [], out, (instruct, test, large), seed)
+    )
 
 
 async def _collect(
     settings: Settings,
     texts: list[Path],
     pairs: list[Path],
+    places: list[Path],
     out: Path,
     sizes: tuple[int, int, int],
     seed: int,
 ) -> None:
     from extractors.completion import Completer
-    from extractors.completion.pair import Pair
+    from extractors.completion.pair import Place
     from extractors.models.opening import open_model
     from extractors.prompting.methods import THOROUGH
+    from extractors.prompting.reply import ReplyTriple
     from extractors.readers.opening import open_reader
-    from extractors.research.evaluation.completion.pairs import read_pairs
+    from extractors.research.evaluation.completion.pairs import NumberedPair, pairs_among, read_pairs
     from extractors.research.training.trajectories import (
         Trajectory,
         divide,
@@ -155,7 +163,8 @@ async def _collect(
         write_instructions,
     )
     from extractors.settings import ExtractionSettings
-    from extractors.sources.record import BrokenRecord
+    from extractors.sources.reading import read_sources
+    from extractors.sources.record import BrokenRecord, SourceRecord
     from ontology.schema import Schema
     from server.runtime.shipped import SHIPPED_ONTOLOGY
 
@@ -170,16 +179,21 @@ async def _collect(
         schema = await asyncio.to_thread(Schema.load, settings.ontology or SHIPPED_ONTOLOGY)
         reader = open_reader(model, ExtractionSettings(), THOROUGH)
         completer = Completer(model)
-        found_pairs = list(read_pairs(pairs))
-        broken = [f"{one.place}: {one.reason}" for one in found_pairs if isinstance(one, BrokenRecord)]
-        work: list[str | Pair] = list(_lines(texts))
-        work += [one.pair for one in found_pairs if not isinstance(one, BrokenRecord)]
+        read = [*read_pairs(pairs), *read_sources(places)]
+        broken = [f"{one.place}: {one.reason}" for one in read if isinstance(one, BrokenRecord)]
+        to_relate = [one.pair for one in read if isinstance(one, NumberedPair)]
+        known = {
+            one.name: Place(one.name, one.type, one.geometry) for one in read if isinstance(one, SourceRecord)
+        }
+        triples: list[ReplyTriple] = []
         with progress_bar(transient=True) as progress:
-            for one in progress.track(work, description="trajectories"):
-                if isinstance(one, str):
-                    found.append(of_text(one, await reader.read(one, schema)))
-                else:
-                    found.append(of_pair(one, await completer.complete(one)))
+            for text in progress.track(list(_lines(texts)), description="texts"):
+                reading = await reader.read(text, schema)
+                triples += reading.triples
+                found.append(of_text(text, reading))
+            to_relate += [one.pair for one in pairs_among(triples, known)]
+            for pair in progress.track(to_relate, description="pairs"):
+                found.append(of_pair(pair, await completer.complete(pair)))
     finally:
         await model.close()
     kept = [one for one in found if one is not None]

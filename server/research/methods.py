@@ -60,6 +60,7 @@ FORMS: Final[Mapping[str, str]] = {
     "no copying": "form_free",
     "no kinds": "form_untyped",
 }
+TUNED: Final[Mapping[str, str]] = {"without pipeline": "fast", "pipeline": "thorough"}
 TABLES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     "k4": ("groups of prompts (K4)", GROUPS_OF_PROMPTS),
     "u11": ("modes and ablations (U11)", EXTRACTION),
@@ -80,13 +81,17 @@ async def measure_methods(
     only: Collection[str] = (),
     try_all: bool = False,
     model: ChatModel | None = None,
+    tuned: str | None = None,
+    tuned_model: ChatModel | None = None,
 ) -> None:
     """Run every row on the same texts and pairs, print the tables one by one, and write everything down.
 
     Every answer is in the folder as soon as it is there, and a run that ended goes on where it was. A method
     that the model is known not to follow is refused in its row, unless `try_all`. Tools are for completion:
     extraction is the same without them, and no method is run twice. `only` names tables of extraction; by
-    default all for such a model. Raises EvaluationError for an unknown name, and for a folder of another run.
+    default all for such a model. `tuned` names the same model after fine-tuning, at the same server: it is
+    measured with and without the pipeline. Raises EvaluationError for an unknown name, and for a folder of
+    another run.
     """
     if unknown := set(only) - set(TABLES):
         raise EvaluationError(f"There is no table {min(unknown)!r}. Take one of {', '.join(TABLES)}.")
@@ -103,14 +108,31 @@ async def measure_methods(
             # The parts of a form are not the methods of a model that gets none.
             can = TABLES if services.model.prompt_profile == "compact" else [*TABLES][:-1]
             for table in (name for name in TABLES if name in (only or can)):
-                await _extraction(run, table, report, identity)
+                await _extraction(run, *TABLES[table], report, out)
     if pairs:
         await _completion(settings, pairs, out, report, limit=limit, seed=seed, try_all=try_all, model=model)
+    if tuned is None:
+        return
+    settings, part = settings.model_copy(update={"model_name": tuned}), out / "tuned"
+    RunFolder(part, {**_identity(identity, settings, gold or GOLD), "tuned": tuned})
+    if texts:
+        async with empty_graph(settings, tuned_model) as services:
+            run = _Run(services, chosen, part, seed, try_all, {})
+            await _extraction(run, f"fine-tuned: {tuned} (U11)", TUNED, report, out)
+    if pairs:
+        scores = await measure_completion(
+            settings, pairs, list(TUNED), part / "completion",
+            limit=limit, seed=seed, prices=prices, model=tuned_model,
+        )  # fmt: skip
+        print_completion(scores, prices)
+        report.completion += [(f"fine-tuned, {one.name}", one) for one in scores if one.name in TUNED]
+        _write(report, out)
 
 
-async def _extraction(run: _Run, table: str, report: MethodsReport, identity: str) -> None:
+async def _extraction(
+    run: _Run, title: str, methods: Mapping[str, str], report: MethodsReport, out: Path
+) -> None:
     """One table of extraction, printed and written at once, since a table may take long."""
-    title, methods = TABLES[table]
     rows = {name: await run.row(method) for name, method in methods.items()}
     for name, one in rows.items():
         if isinstance(one, Refused):
@@ -121,8 +143,8 @@ async def _extraction(run: _Run, table: str, report: MethodsReport, identity: st
         title: {name: _json(method, one, report.prices) for name, (method, one) in rows.items()}
         for title, rows in report.extraction.items()
     }
-    write_json(run.out / "extraction.json", {"seed": run.seed, "model": identity, "tables": tables})
-    _write(report, run.out)
+    write_json(out / "extraction.json", {"seed": run.seed, "model": report.model, "tables": tables})
+    _write(report, out)
 
 
 async def _completion(

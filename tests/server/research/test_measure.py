@@ -356,6 +356,29 @@ async def test_a_comparison_that_was_broken_off_goes_on_where_it_was(tmp_path: P
         await run(NoModel())
 
 
+async def test_a_fine_tuned_model_is_measured_with_and_without_the_pipeline_beside_the_same_model(
+    tmp_path: Path, gold: Path
+):
+    file = tmp_path / "pairs.jsonl"
+    file.write_text(json.dumps({"head": place(9), "tail": {"name": "Park", "geometry": PARK}}))
+    tuned = ObligingModel()
+    await measure_methods(
+        Settings(), tmp_path / "run", pairs=[file], gold=gold, texts=True, limit=1, seed=0, prices=Prices(),
+        only=["u11"], model=ObligingModel(), tuned="mill-lora", tuned_model=tuned,
+    )  # fmt: skip
+    tables = json.loads((tmp_path / "run" / "extraction.json").read_text())["tables"]
+    assert list(tables) == ["modes and ablations (U11)", "fine-tuned: mill-lora (U11)"]
+    rows = tables["fine-tuned: mill-lora (U11)"]
+    assert {name: one["method"] for name, one in rows.items()} == {
+        "without pipeline": "fast",
+        "pipeline": "thorough",
+    }
+    assert tuned.asked
+    written = (tmp_path / "run" / "methods.md").read_text()
+    assert "| fine-tuned, without pipeline |" in written
+    assert "| fine-tuned, pipeline |" in written
+
+
 async def test_modes_and_ablations_of_both_tasks_run_by_one_call(
     tmp_path: Path, gold: Path, capsys: pytest.CaptureFixture[str]
 ):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from extractors.errors import TrainingDataError
+from extractors.models.chat import Reply
 from server.cli.app import command_line
+from tests.support.scripted import ScriptedModel, words
 
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="PyTorch is installed: training would begin")
@@ -31,3 +35,35 @@ def test_trajectories_need_something_to_work_on(tmp_path: Path) -> None:
     result = CliRunner().invoke(command_line(), arguments)
     assert isinstance(result.exception, TrainingDataError)
     assert "--texts" in str(result.exception)
+
+
+def test_places_that_extracted_triples_relate_become_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Teacher(ScriptedModel):
+        async def complete(
+            self, messages: Any, *, schema: Any, max_tokens: int, temperature: float = 0
+        ) -> Reply:
+            triples = {"triples": [{"subject": "Mill Hall", "relation": "located in", "object": "Kiln Ward"}]}
+            answer = {"entity_types": ["place"], "relations": ["located in"], **triples, "tools": []}
+            said = json.dumps({**answer, "wrong": [], "missing": [], "relation": "IN", "inner": "A"})
+            self.script = [words(said if schema else "This is a faithful trajectory")]
+            return await super().complete(
+                messages, schema=schema, max_tokens=max_tokens, temperature=temperature
+            )
+
+    monkeypatch.setattr("extractors.models.opening.open_model", lambda *_, **__: Teacher(words("")))
+    (tmp_path / "texts.txt").write_text("Mill Hall is in Kiln Ward.\n")
+    places = [
+        {"name": "Mill Hall", "type": "hall", "geometry": "POINT (0.5 0.5)"},
+        {"name": "Kiln Ward", "geometry": "POLYGON ((0 0, 1 0, 1 1, 0 1, 0 0))"},
+        {"name": "Nowhere", "text": "A place."},
+    ]
+    (tmp_path / "places.jsonl").write_text("\n".join(json.dumps(one) for one in places))
+    arguments = ["trajectories", "--out", str(tmp_path / "out"), "--model-url", "http://127.0.0.1:9/"]
+    files = ["--texts", str(tmp_path / "texts.txt"), "--places", str(tmp_path / "places.jsonl")]
+    done = CliRunner().invoke(command_line(), [*arguments, *files])
+    assert done.exit_code == 0, done.output
+    rows = [json.loads(line) for line in (tmp_path / "out" / "instruct.jsonl").read_text().splitlines()]
+    assert {row["task"] for row in rows} == {"RTE", "KGC"}
+    assert [row["stage"] for row in rows if row["task"] == "KGC"][-1] == "answer"
