@@ -93,6 +93,9 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
         )
     if place != SHIPPED:
         _check_placeholders(place, body, before, ours)
+        turns, own = (sum(head[1] == "user" for head in _SECTION.finditer(one)) for one in (ours, body))
+        if turns > 1 and own != turns:
+            raise PromptError(f"{place} has {own} messages '# user' and needs {turns}, one for each turn.")
     ends = [head.start() for head in heads[1:]] + [len(body)]
     sections = tuple(
         (cast("Role", head.group(1)), body[head.end() : end].strip("\n"))

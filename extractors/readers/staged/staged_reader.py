@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from extractors.errors import ModelReplyError, ModelRequestRefused
@@ -135,16 +136,18 @@ class StagedReader:
             "relations": f"The relations of this view: {'; '.join(offered)}.\n" if offered else "",
         }
         first, reasoning, last = prompt.messages(values, "user")
-        types = await talk.ask("types", prompt, first, _types_in, types_schema(terms.classes, offered))
-        types = types and types.among(terms, view)
-        if types is None or not types.relations:
+        kinds = [IS_A] if terms.kinds and view == "functional" else []
+        reading = partial(_types_in, terms=terms, offered=offered, kinds=kinds)
+        types = await talk.ask("types", prompt, first, reading, types_schema(terms.classes, offered))
+        if types is None or not types[1]:
             return talk.reading()
         lines: str | None = ""
         if self._method.chain_of_thought != "none":
             lines = await talk.ask("reasoning", prompt, reasoning, words_in)
         if lines is None:
             return talk.reading()
-        schema = extraction_schema(types.relations, types.entities)
+        entities, relations = types
+        schema = extraction_schema(relations, entities)
         triples = await talk.ask("triples", prompt, last, triples_in, schema)
         return talk.reading(evidenced(triples or (), lines, text))
 
@@ -180,35 +183,29 @@ def _names(method: Method) -> list[str]:
     return ["rules", *questions, *(["block"] if method.format == "context" else [])]
 
 
-@dataclass(frozen=True)
-class _Types:
-    """The types that a view's first turn answers with."""
+def _types_in(
+    reply: Reply, terms: KnownTerms, offered: Sequence[str] | None, kinds: Sequence[str]
+) -> tuple[tuple[list[str], list[str]], None]:
+    """The types of entities and of relations that a view's first turn answers with, among those offered.
 
-    entities: tuple[str, ...]
-    relations: tuple[str, ...]
-
-    def among(self, terms: KnownTerms, view: View) -> _Types:
-        """Those that were offered; where none were, "is a" is added in the functional view."""
-        offered = terms.allowed(view)
-        if offered is None:
-            kinds = (IS_A,) if terms.kinds and view == "functional" and self.entities else ()
-            return _Types(self.entities, (*self.relations, *kinds) if self.relations else kinds)
-        entities = tuple(name for name in self.entities if not terms.classes or name in terms.classes)
-        relations = tuple(name for name in self.relations if name in offered)
-        # Without a type of entity there is no kind that something could be said to be.
-        return _Types(entities, relations if entities else tuple(one for one in relations if one != IS_A))
-
-
-def _types_in(reply: Reply) -> tuple[_Types, None]:
+    They are in the ontology's order, so that servers find the grammar of the same types compiled already. In
+    words of the model's own, `kinds` ("is a") are relations too.
+    """
     try:
         value = json.loads(reply.text)
         entities, relations = (
-            tuple(dict.fromkeys(words for one in value[name] if (words := " ".join(str(one).split()))))
+            list(dict.fromkeys(words for one in value[name] if (words := " ".join(str(one).split()))))
             for name in ("entity_types", "relations")
         )
     except (ValueError, KeyError, TypeError) as error:
         raise ModelReplyError(f"The model's reply names no types ({error!r}).", reply.text) from error
-    return _Types(entities[:_MOST_TYPES], relations[:_MOST_TYPES]), None
+    entities = [name for name in terms.classes if name in entities] or entities[:_MOST_TYPES]
+    if offered is None:
+        found = [*relations[:_MOST_TYPES], *kinds]
+    else:
+        found = [name for name in offered if name in relations]
+    # Without a type of entity there is no kind that something could be said to be.
+    return (entities, [name for name in found if entities or name != IS_A]), None
 
 
 def _headed(reply: Reply) -> tuple[tuple[ReplyTriple, ...], str | None]:

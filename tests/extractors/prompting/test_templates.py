@@ -87,3 +87,11 @@ def test_a_broken_example_is_reported_with_its_line(tmp_path: Path) -> None:
         stream.write('{"text": "no more"}\n')
     with pytest.raises(PromptError, match=rf"{EXAMPLES}, line {len(shipped) + 1} is no example"):
         load_examples(tmp_path)
+
+
+def test_a_prompt_of_several_turns_needs_all_of_them(tmp_path: Path) -> None:
+    (tmp_path / "view.md").write_text(
+        "# user\nIn the view $view of $text: $relations\n# user\nNow the triples.\n"
+    )
+    with pytest.raises(PromptError, match=r"view.md has 2 messages '# user' and needs 3"):
+        check_prompts(tmp_path)
