@@ -580,6 +580,11 @@ async def test_k2_a_reply_without_the_heading_is_asked_for_again_and_a_cut_off_l
     assert [temperature for _, _, temperature in model.asked] == [0.0, 0.3]
 
 
+async def test_k2_triples_in_json_are_read_where_lines_were_asked_for(schema: Schema) -> None:
+    reading, model = await read(schema, ALL_METHODS["icl_cot"], reply([LOCATED]))
+    assert (said(reading), len(model.asked)) == ([LOCATED], 1)
+
+
 async def test_k2_the_three_steps_can_be_three_turns(schema: Schema) -> None:
     reading, model = await read(
         schema,

@@ -75,7 +75,8 @@ class RecordedModel:
 
 def triples(*rows: tuple[str, str, str]) -> str:
     """A model's reply with these triples."""
-    return json.dumps({"triples": [{"subject": s, "relation": r, "object": o} for s, r, o in rows]})
+    said = [{"quote": "", "subject": s, "relation": r, "object": o} for s, r, o in rows]
+    return json.dumps({"triples": said})
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

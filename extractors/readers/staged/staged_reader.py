@@ -209,7 +209,14 @@ def _types_in(
 
 
 def _headed(reply: Reply) -> tuple[tuple[ReplyTriple, ...], str | None]:
-    return as_triples(parse_headed(reply), reply)
+    """The triples under the headings of a chain of thought, or as JSON, which some models write instead."""
+    try:
+        return as_triples(parse_headed(reply), reply)
+    except ModelReplyError as error:
+        try:
+            return triples_in(reply)
+        except ModelReplyError:
+            raise error from None
 
 
 def _too_long(reading: Reading) -> bool:

@@ -24,8 +24,12 @@ async def test_a_request_may_name_its_method_and_the_trace_names_every_stage(
     client: httpx.AsyncClient, model: RecordedModel
 ) -> None:
     request = {"text": TEXT, "commit": False, "method": "thorough"}
-    view = ["types", "reasons", LOCATED]
-    model.replies = [*view * 3, "This is a faithful trajectory."]
+    types = [
+        json.dumps({"entity_types": ["place"], "relations": [relation]})
+        for relation in ("located in", "opened", "is a")
+    ]
+    views = [said for one in types for said in (one, "reasons", LOCATED)]
+    model.replies = [*views, '{"faithful": true, "wrong": [], "missing": []}']
     trace = (await client.post("/extractions", json=request)).json()["trace"]
     assert trace["method"] == "thorough"
     assert [(stage["stage"], stage["turns"]) for stage in trace["stages"]] == [
@@ -35,7 +39,7 @@ async def test_a_request_may_name_its_method_and_the_trace_names_every_stage(
         ("verify", 1),
     ]
     assert [window["prompt"].partition("@")[0] for window in trace["windows"]] == [
-        *["view-types", "view-reasoning", "view-triples"] * 3,
+        *["view"] * 9,
         "verify",
     ]
     assert all(stage["prompt_tokens"] == stage["turns"] for stage in trace["stages"])

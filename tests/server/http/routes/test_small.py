@@ -117,15 +117,16 @@ async def test_the_computed_relation_is_named_in_every_vocabulary(client: httpx.
 async def test_the_model_is_shown_beside_the_computed_relation_and_never_in_its_place(
     client: httpx.AsyncClient, model: RecordedModel
 ):
-    model.replies = ['{"tools": ["Point2Polygon"]}', "Far apart.", '{"relation": "DC", "inner": "none"}']
+    named, answered = '{"tools": ["Point2Polygon"]}', '{"relation": "DC", "inner": "none"}'
+    model.replies = ["Far apart.", named, "Far apart all the same.", answered]
     body = {"a": "POINT(1 1)", "b": SQUARE, "a_name": "Kiosk", "rounds": 0}
     answer = (await client.post("/relations?explain=model", json=body)).json()
     assert (answer["computed"], answer["relation"], answer["inside"]) == (True, "IN", "a")
     said = answer["model"]
     assert (said["relation"], said["inside"], said["agrees"]) == ("DC", None, False)
     assert said["tools"] == [{"tool": "Point2Polygon", "result": "yes, A lies in B", "by_model": True}]
-    assert [turn["stage"] for turn in said["turns"]] == ["tools", "results", "answer"]
-    assert answer["usage"]["calls"] == 3
+    assert [turn["stage"] for turn in said["turns"]] == ["think", "tools", "results", "answer"]
+    assert answer["usage"]["calls"] == 4
     assert "Kiosk" in said["turns"][0]["messages"][-1]["content"]
 
 
@@ -151,7 +152,7 @@ async def test_without_geometry_there_is_only_the_opinion_of_the_model(
 ):
     body = {"b": SQUARE, "a_name": "Atlantis", "rounds": 0}
     assert (await client.post("/relations", json=body)).status_code == 422
-    model.replies = ['{"tools": []}', "It sank.", '{"relation": "DC", "inner": "none"}']
+    model.replies = ["It sank.", '{"tools": []}', "It sank.", '{"relation": "DC", "inner": "none"}']
     answer = (await client.post("/relations?explain=model", json=body)).json()
     assert (answer["computed"], answer["relation"], answer["rcc8"]) == (False, None, None)
     assert (answer["model"]["relation"], answer["model"]["agrees"]) == ("DC", None)
