@@ -132,8 +132,9 @@ def spending(prices: Prices) -> Iterator[dict[str, Any]]:
 
 
 def text_schemas(settings: Settings, profile: PromptProfile, schema: Schema) -> tuple[Mapping[str, Any], ...]:
-    """The JSON schema of a reply to a text, where the ontology makes one for all texts; reads a prompt."""
+    """The JSON schemas of replies to a text that the ontology makes the same for all texts; reads a prompt."""
     from extractors.prompting.methods import method_named
+    from extractors.prompting.prompt import extraction_schema, types_schema
     from extractors.readers.staged.knowledge import Ontologist
     from extractors.settings import ExtractionSettings
 
@@ -141,7 +142,10 @@ def text_schemas(settings: Settings, profile: PromptProfile, schema: Schema) -> 
         return ()  # a form takes no schema
     method = method_named(settings.extraction_method)
     known = Ontologist(method, ExtractionSettings().profiles[profile], settings.prompts).terms(schema, "")
-    return () if known.note else (known.reply_schema,)
+    if known.note:
+        return ()
+    types = tuple(types_schema(known.classes, known.allowed(view)) for view in method.views)
+    return types or (extraction_schema(known.allowed()),)
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from extractors.completion.toolbox import offered
 from extractors.errors import ModelReplyError
 from extractors.models.accounting import Prices
 from extractors.models.chat import Reply, Token
-from extractors.models.http.reply_watch import conforms
+from extractors.models.http.documents import check_document
 from extractors.models.schemas import check_schema
 from extractors.prompting.methods import METHODS, Method
 from extractors.prompting.reply import ReplyTriple
@@ -311,7 +311,7 @@ async def test_u8_edits_of_numbered_triplets_are_carried_out_without_asking_the_
     judged = verdict(*edits, missing=[DESIGNED])
     reading, model = await read(schema, REFINING, first, judged, NOTHING_WRONG)
     assert said(reading) == [LOCATED, OPENED, DESIGNED]
-    assert conforms(judged.text, schema_of(model, 1)) is None
+    check_document(judged, schema_of(model, 1))
     assert reading.triples[0].quote == "a theatre in Manhattan"
     assert [turn.stage for turn in reading.turns] == ["triples", "verify", "verify"]
     assert "1. Manhattan; located in; Bowery Hall\n2. Bowery Hall; opened; 1921\n3. " in sent(model, 1)
