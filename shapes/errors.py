@@ -19,8 +19,23 @@ ShapesError
 └── MergeSettled         a merge that was split already, or that another was built on
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
+
+UNEXPECTED: Final = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, RuntimeError),
+    *(TypeError, ValueError, re.error),
+)
+"""What rdflib and pySHACL raise for shapes and values that they do not expect."""
+
+
+def in_words(error: Exception) -> str:
+    """What an unexpected error says, for the reason why a shape cannot be used."""
+    if isinstance(error, RecursionError):
+        return "it refers to itself, or nests too deep"
+    return str(error).strip() or type(error).__name__
 
 
 class ShapesError(Exception):

@@ -17,7 +17,7 @@ from rdflib.namespace import OWL, RDF, RDFS, SH
 
 from ontology.pickling import state_without_cached
 from shapes.engine.components import CustomComponent, custom_components
-from shapes.errors import ShapeMalformed
+from shapes.errors import UNEXPECTED, ShapeMalformed, in_words
 from shapes.paths import (
     ADDED,
     ANY,
@@ -101,6 +101,8 @@ def read_shapes(graph: rdflib.Graph) -> Iterator[TargetedShape | ShapeMalformed]
             yield _targeted(graph, node, node in implicit, components)
         except ShapeMalformed as error:
             yield error
+        except UNEXPECTED as error:
+            yield ShapeMalformed(str(node), f"it cannot be read: {in_words(error)}")
 
 
 def classes_of(graph: rdflib.Graph) -> frozenset[rdflib.term.Node]:

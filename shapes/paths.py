@@ -185,29 +185,42 @@ def uses(path: Path) -> Iterator[tuple[Path, Step]]:
                 yield join(again, prefix), step
 
 
-def parse_path(graph: rdflib.Graph, node: rdflib.term.Node) -> Path:
-    """The path that a node of the shapes graph describes. Raises `ShapeMalformed`."""
+def parse_path(graph: rdflib.Graph, node: rdflib.term.Node, above: tuple[rdflib.term.Node, ...] = ()) -> Path:
+    """The path that a node of the shapes graph describes, within those `above`. Raises `ShapeMalformed`."""
     if isinstance(node, rdflib.URIRef):
         return Step(NamedNode(str(node)))
+    if node in above or len(above) > _DEEPEST:
+        raise ShapeMalformed(str(node), "its sh:path contains itself, or nests too deep")
+    within = (*above, node)
     if (node, RDF.first, None) in graph:
-        return Sequence(tuple(parse_path(graph, part) for part in Collection(graph, node)))
+        return Sequence(_parts(graph, node, within))
+    alternatives = graph.value(node, SH.alternativePath)
+    if alternatives is not None:
+        return Alternative(_parts(graph, alternatives, within))
     for predicate, build in _FORMS.items():
         inner = graph.value(node, predicate)
         if inner is not None:
-            return build(graph, inner)
+            return build(parse_path(graph, inner, within))
     raise ShapeMalformed(str(node), "its sh:path is neither an IRI, a list nor a path expression")
 
 
-def _alternative(graph: rdflib.Graph, node: rdflib.term.Node) -> Path:
-    return Alternative(tuple(parse_path(graph, part) for part in Collection(graph, node)))
+def _parts(
+    graph: rdflib.Graph, node: rdflib.term.Node, above: tuple[rdflib.term.Node, ...]
+) -> tuple[Path, ...]:
+    try:
+        members = list(Collection(graph, node))
+    except ValueError as error:
+        raise ShapeMalformed(str(node), f"a list of its sh:path does not end: {error}") from error
+    return tuple(parse_path(graph, part, above) for part in members)
 
 
-_FORMS: dict[rdflib.URIRef, Callable[[rdflib.Graph, rdflib.term.Node], Path]] = {
-    SH.inversePath: lambda graph, node: invert(parse_path(graph, node)),
-    SH.alternativePath: _alternative,
-    SH.zeroOrMorePath: lambda graph, node: Repeat(parse_path(graph, node)),
-    SH.oneOrMorePath: lambda graph, node: Repeat(parse_path(graph, node), at_least_one=True),
-    SH.zeroOrOnePath: lambda graph, node: Repeat(parse_path(graph, node), at_most_one=True),
+_DEEPEST = 30
+"""Path expressions in one another."""
+_FORMS: dict[rdflib.URIRef, Callable[[Path], Path]] = {
+    SH.inversePath: lambda path: invert(path),
+    SH.zeroOrMorePath: Repeat,
+    SH.oneOrMorePath: lambda path: Repeat(path, at_least_one=True),
+    SH.zeroOrOnePath: lambda path: Repeat(path, at_most_one=True),
 }
 
 

@@ -112,9 +112,8 @@ def on_folder(
     from server.runtime.wiring import build
 
     async def run() -> int:
-        services = build(settings)
         # Held batches are judged by a server, or by `urbankg held judge`.
-        services.serves = False
+        services = build(settings, serves=False)
         async with opening(services):
             return await work(services)
 

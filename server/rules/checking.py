@@ -15,7 +15,7 @@ from ontology.checks.findings import Finding, Level, Rule, in_order
 from ontology.errors import OntologyError, ReasonerFailed, ReasonerMissing
 from server.errors import SettingsError
 from server.writes.extent import read_extent, stated_extents
-from shapes.errors import ShapeMalformed, ShapesError, ShapesFileUnreadable
+from shapes.errors import UNEXPECTED, ShapeMalformed, ShapesError, ShapesFileUnreadable, in_words
 from shapes.generation import Generation
 
 if TYPE_CHECKING:
@@ -82,10 +82,10 @@ def examine(folders: Folders, known: Schema | None = None) -> Examined:
     gc.collect()
     try:
         schema, unread = Schema.load_readable(folders.ontology, folders.ontology_edits, known)
-    except OntologyError as error:
+        linted = _lint(schema)
+    except (OntologyError, *UNEXPECTED) as error:
         said = "Shapes were not checked: fix the ontology first."
         return Examined(CheckReport((_unusable(error),), notes=(said,)))
-    linted = _lint(schema)
     findings = [*map(_unusable, unread), *linted.findings]
     notes = ("Terms of the files that cannot be read are reported as unknown.",) if unread else ()
     unread_shapes: list[ShapesFileUnreadable] = []
@@ -100,6 +100,8 @@ def examine(folders: Folders, known: Schema | None = None) -> Examined:
         # What the linter found hides no shape that cannot be run for another reason.
         wrong = isinstance(error, ShapeMalformed) and any(one.rule == ILL_FORMED for one in findings)
         findings += map(_unusable, malformed(files) if wrong and files is not None else [error])
+    except UNEXPECTED as error:
+        findings.append(_unusable(error))
     return Examined(CheckReport(in_order(findings), linted.profiles, notes), schema, files, gate)
 
 
@@ -150,11 +152,22 @@ def _extents(schema: Schema) -> Iterator[Finding]:
             yield Finding(EXTENT, str(error), "Write an area as geo:wktLiteral.")
 
 
-def _unusable(error: OntologyError | ShapesError) -> Finding:
+def ended(reason: str) -> CheckReport:
+    """The report of files whose reading ended its process."""
+    from ontology.checks.reporting import CheckReport
+
+    message = f"Reading these files ended the process that read them. {reason}"
+    return CheckReport((Finding(UNUSABLE, message, "Take out what nests deepest there."),))
+
+
+def _unusable(error: Exception) -> Finding:
     if isinstance(error, OntologyError):
         return Finding(UNUSABLE, error.problem, error.fix, file=error.file, line=error.line)
     if isinstance(error, ShapesFileUnreadable | ShapeMalformed):
         subject = error.shape if isinstance(error, ShapeMalformed) else ""
         message = f"{error.reason.rstrip('.')}."
         return Finding(UNUSABLE, message, "Fix it there.", subject, error.path, error.line)
-    return Finding(UNUSABLE, str(error), "Fix it in the shapes folder.")
+    if isinstance(error, ShapesError):
+        return Finding(UNUSABLE, str(error), "Fix it in the shapes folder.")
+    message = f"The files cannot be checked: {in_words(error)}."
+    return Finding(UNUSABLE, message, "Compare them with the files in force, and fix what differs.")

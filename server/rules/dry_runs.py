@@ -9,8 +9,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
+from ontology import Schema
+from server.rules.checking import Examined, Folders, ended
 from server.rules.edit_errors import DryRunExceeded, EditSuperseded
 from server.rules.ruleset import Ruleset
 from shapes.time_limit import TimeLimit
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from sparql.provenance.term_rewrites import Rewriting
     from sparql.workers.processes.task import Task
 
+READING_S: Final = 30.0
+"""How long reading and checking the files of an edit may take: 5,000 shapes take some seconds."""
 Files = frozenset[tuple[str, str]]
 """Files of ontology and shapes, by kind and name."""
 
@@ -86,6 +91,39 @@ class DryRuns:
             for run in self._under_way:
                 run.task.cancel(StoreClosing())
 
+    def examine(self, run: DryRun, folders: Folders, known: Schema) -> Examined:
+        """What a check finds in the files of edited rules, and the rules themselves.
+
+        Raises `DryRunExceeded`, `EditSuperseded` and `StoreClosing` as `measure` does, and `ReaderLost`.
+        """
+        from server.rules.check_process import examine_apart
+        from sparql.workers.processes.task import TaskFailed, TaskMemoryExceeded, TaskTimeout
+
+        try:
+            found = list(run.task.run(examine_apart, folders, known, timeout_s=READING_S, wanted=run.wanted))
+        except TaskTimeout as error:
+            raise DryRunExceeded(f"{READING_S:g} s", "", reading=True) from error
+        except TaskMemoryExceeded as error:
+            raise DryRunExceeded(self._memory, "query_memory_mb", reading=True) from error
+        except TaskFailed as error:
+            return Examined(ended(str(error)))
+        if not found or not run.wanted():
+            raise EditSuperseded(sorted(name for _, name in run.files))
+        (examined,) = found
+        return (
+            examined
+            if examined.schema is not None or examined.report.blocks
+            else replace(examined, schema=known)
+        )
+
+    @property
+    def _seconds(self) -> str:
+        return f"{self._limit.seconds:g} s"
+
+    @property
+    def _memory(self) -> str:
+        return f"{self._memory_limit_bytes // 2**20} MB of memory"
+
     def measure(
         self,
         run: DryRun,
@@ -109,11 +147,10 @@ class DryRuns:
                 found = step
         except (TaskTimeout, JudgingTimeout) as error:
             if found is None:
-                raise DryRunExceeded(f"{self._limit.seconds:g} s", "shapes_timeout_s") from error
+                raise DryRunExceeded(self._seconds, "shapes_timeout_s") from error
         except TaskMemoryExceeded as error:
             if found is None:
-                limit = f"{self._memory_limit_bytes // 2**20} MB of memory"
-                raise DryRunExceeded(limit, "query_memory_mb") from error
+                raise DryRunExceeded(self._memory, "query_memory_mb") from error
         if found is None or not run.wanted():
             raise EditSuperseded(sorted(name for _, name in run.files))
         return found

@@ -53,12 +53,17 @@ class EditConflict(ServerError):
 
 
 class DryRunExceeded(ServerError):
-    """Trying edited rules on the graph takes more time or memory than it may."""
+    """Reading edited rules, or trying them on the graph, takes more time or memory than it may."""
 
-    def __init__(self, limit: str, setting: str) -> None:
+    def __init__(self, limit: str, setting: str, *, reading: bool = False) -> None:
+        step = "Reading this edit" if reading else "Trying this edit on the graph"
+        advice = (
+            "Make its files smaller or simpler"
+            if reading
+            else f"Make the queries of its shapes cheaper, or let the operator raise {setting}"
+        )
         super().__init__(
-            f"Trying this edit on the graph took more than {limit}, so it was given up: the rules stay as "
-            f"they were. Make the queries of its shapes cheaper, or let the operator raise {setting}."
+            f"{step} took more than {limit}, so it was given up: the rules stay as they were. {advice}."
         )
 
 

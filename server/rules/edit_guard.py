@@ -1,11 +1,9 @@
-"""Limits the nesting depth in edits of ontology and shapes, as in every other RDF body.
-
-Edits are sent by administrators, but others may have written the files.
-"""
+"""Limits the nesting depth in files of ontology and shapes, as in every other RDF body."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, cast
 
@@ -13,21 +11,20 @@ from pyoxigraph import RdfFormat
 
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from ontology.loading import syntax_of
-from server.rules.edit import Edit
 from shapes.file_types import FORMATS
 from sparql.model.errors import PayloadProblem
 from sparql.syntax.nesting_guard import ShallowFile
 
 
-def check_shallow(edit: Edit) -> None:
-    """Raises `PayloadProblem` for deep nesting, and for XML that is malformed or expands without bound.
+def check_shallow(ontology: Mapping[str, bytes | None], shapes: Mapping[str, bytes | None]) -> None:
+    """Check files by name; the check of their content finds other faults.
 
-    The check finds other faults.
+    Raises `PayloadProblem` for deep nesting, and for XML that is malformed or expands without bound.
     """
-    for name, content in edit.ontology.items():
+    for name, content in ontology.items():
         if content is not None and Path(name).suffix in ONTOLOGY_SUFFIXES:
             _pass_over(name, content, syntax_of(Path(name), content))
-    for name, content in edit.shapes.items():
+    for name, content in shapes.items():
         if content is not None and Path(name).suffix in FORMATS:
             _pass_over(name, content, FORMATS[Path(name).suffix])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from ontology import Schema
 from server.errors import UnknownResource
-from server.rules.checking import Folders, Reasoner, examine, reasoned
+from server.rules.checking import Examined, Folders, Reasoner, reasoned
 from server.rules.dry_runs import DryRun, DryRuns
 from server.rules.edit import Candidate, Edit, Kind, SwitchOutcome, check_file_name
 from server.rules.edit_errors import (
@@ -29,8 +29,8 @@ from server.rules.edit_errors import (
 )
 from server.rules.rule_folders import RuleFolders, Signature, differing, files_of, write_all
 from server.rules.rule_history import RuleHistory
-from server.rules.ruleset import Ruleset, open_shapes
-from shapes.errors import ShapesError
+from server.rules.ruleset import Ruleset
+from server.rules.usable_files import UNUSABLE, read_shapes, usable_shapes
 from sparql.model.errors import SparqlError
 from sparql.model.store_errors import StoreClosing
 from sparql.provenance.term_rewrites import LEAVE, Rewriting
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from server.rules.rule_effects import RuleEffects
     from shapes.authoring.impact_results import Impact
     from shapes.gate.gate import ShapesGate
+    from shapes.loading import ShapesFiles
     from sparql.writing.ontology_graph import Substitution
 
 _log = logging.getLogger("urbankg.rules")
@@ -100,25 +101,37 @@ class RuleRegistry:
         self._left: tuple[Ruleset, Impact | None] | None = None
         """Rules in force whose effects are not all carried out yet."""
 
-    def open(self, gate: ShapesGate | None = None) -> Ruleset:
+    def open(self, gate: ShapesGate | None = None, *, serves: bool = False) -> Ruleset:
         """Read the shapes, unless a gate is given, and make the rules current.
 
-        Where the files are unusable, the last good shapes are used; raises `ShapesError` when there are none.
+        Where the files are unusable, the last good shapes are used; where there are none, a server uses the
+        files that can be, and otherwise what is wrong with them is raised.
         """
         if gate is not None:
             self.current = Ruleset(self._schema, gate, self.folders.shapes)
             return self.current
+        left_out: list[str] = []
         try:
-            opened = open_shapes(self.folders, self._schema, self.history.plan)
-        except ShapesError as error:
-            kept = self.history.last_good_shapes(self._schema, self.folders.generate)
+            opened = read_shapes(self.folders, self._schema, self.history.plan)
+        except UNUSABLE as error:
+            kept = self._last_good_shapes()
             if kept is None:
-                raise
+                if not serves or not self.folders.shapes.is_dir():
+                    raise
+                *used, left_out = usable_shapes(self.folders, self._schema)
+                kept = used[0], used[1]
             opened = kept
-            self.report_problem(error)
+            self.report_problem(error, left_out)
         self.current = Ruleset(self._schema, opened[0], self.folders.shapes, opened[1])
         self.history.keep(self.current)
         return self.current
+
+    def _last_good_shapes(self) -> tuple[ShapesGate, ShapesFiles] | None:
+        try:
+            return self.history.last_good_shapes(self._schema, self.folders.generate)
+        except UNUSABLE:
+            # They were good for an earlier version of the program.
+            return None
 
     @property
     def current(self) -> Ruleset:
@@ -135,14 +148,18 @@ class RuleRegistry:
         """The ontology in force, from the start on."""
         return self._schema if self._current is None else self._current.schema
 
-    def would(self, edit: Edit, asked: Rewriting = LEAVE) -> tuple[Candidate, Impact | None]:
+    def would(
+        self, edit: Edit, asked: Rewriting = LEAVE, wanted: Callable[[], bool] = lambda: True
+    ) -> tuple[Candidate, Impact | None]:
         """The rules that an edit would put in force, and their impact; nothing is changed.
 
-        One at a time: each may cost as much as a query. Raises `EditRefused` with the report when the edit is
-        unusable, `InvalidBody`, `DryRunExceeded` when measuring takes too long, and `EditSuperseded`.
+        It ends early when it is no longer `wanted`. One at a time: each may cost as much as a query. Raises
+        `EditRefused` with the report when the edit is unusable, `InvalidBody`, `DryRunExceeded` when reading
+        or measuring takes too long, and `EditSuperseded`.
         """
         with self.dry_runs.of(edit.files) as run, self._trying:
-            candidate = self._read(self.edited(edit))
+            run.wanted = wanted
+            candidate = self._read(self.edited(edit), run)
             return candidate, self._measured(candidate.rules, run, asked).impact
 
     def edited(self, edit: Edit) -> Folders:
@@ -156,8 +173,11 @@ class RuleRegistry:
         *,
         expected: dict[tuple[Kind, str], str] | None = None,
         asked: Rewriting = LEAVE,
+        wanted: Callable[[], bool] = lambda: True,
     ) -> SwitchOutcome:
         """Put an edit in force and write its files; the old rules apply until then.
+
+        It is given up when it is no longer `wanted` before it is in force.
 
         Statements that use a term which the edit removes or deprecates are rewritten in the same commit where
         it is asked; returning to an earlier version of the ontology takes that back.
@@ -173,9 +193,10 @@ class RuleRegistry:
         self.dry_runs.cancel(edit.files)
         with self.dry_runs.of(edit.files) as run, self._lock:
             run.task.raise_if_cancelled()
+            run.wanted = wanted
             self._rule_folders.check_writable(edit)
             self._check_digests(expected)
-            candidate = self._read(self.edited(edit))
+            candidate = self._read(self.edited(edit), run)
             measured = self._measured(candidate.rules, run, asked)
             with self._written(edit):
                 return self._switch(candidate, measured)
@@ -216,14 +237,20 @@ class RuleRegistry:
                 self.report_problem(error)
             return None
 
-    def report_problem(self, error: Exception) -> None:
-        """Store and log why the files are not in force; repeated problems are logged once."""
-        if self.problem != str(error):
+    def report_problem(self, error: Exception, left_out: Sequence[str] = ()) -> None:
+        """Store and log why the files are not in force; repeated problems are logged once.
+
+        `left_out` are files without which the server runs, because there is no last good version.
+        """
+        instead = f"the server runs without {', '.join(left_out)}" if left_out else ""
+        problem = f"Not used: {', '.join(left_out)}. {error}" if left_out else str(error)
+        if self.problem != problem:
             _log.error(
-                "The files of ontology and shapes cannot be used; the last good version stays in force. %s",
+                "The files of ontology and shapes cannot be used; %s. %s",
+                instead or "the last good version stays in force",
                 error,
             )
-        self.problem = str(error)
+        self.problem = problem
 
     def folder(self, kind: Kind) -> Path:
         """The folder of the files of a kind."""
@@ -246,8 +273,14 @@ class RuleRegistry:
         """The digest of a file in force, None where there is none."""
         return self.files(kind).get(name, (None, None))[1]
 
-    def _read(self, folders: Folders) -> Candidate:
-        found = examine(folders, self.schema)
+    def check(self, edit: Edit, wanted: Callable[[], bool] = lambda: True) -> Examined:
+        """What a check finds in the files with an edit applied; nothing is changed. Raises as `would`."""
+        with self.dry_runs.of(edit.files) as run:
+            run.wanted = wanted
+            return self.dry_runs.examine(run, self.edited(edit), self.schema)
+
+    def _read(self, folders: Folders, run: DryRun) -> Candidate:
+        found = self.dry_runs.examine(run, folders, self.schema)
         if found.report.blocks:
             raise EditRefused(found.report)
         assert found.schema is not None, "what cannot be used blocks"
@@ -256,7 +289,9 @@ class RuleRegistry:
 
     def _prepare(self, signature: Signature) -> _Prepared:
         """Read the folders, and make a dry run of them as long as they stay the same."""
-        candidate = self._read(self.folders)
+        with self.dry_runs.of(frozenset()) as run:
+            run.wanted = lambda: self._rule_folders.signature(self.schema) == signature
+            candidate = self._read(self.folders, run)
         with self.dry_runs.of(differing(self.current, candidate.rules)) as run:
             run.wanted = lambda: self._rule_folders.signature(self.schema) == signature
             return _Prepared(signature, candidate, self._measured(candidate.rules, run))

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ontology import OntologyError, Schema
+from ontology import Schema
 from server.http.access.admission import Admission
 from server.http.access.clients import Clients
 from server.http.access.guard import Guard
@@ -20,6 +20,7 @@ from server.rules.dry_runs import DryRuns
 from server.rules.edit import Kind
 from server.rules.rule_history import RuleHistory
 from server.rules.rule_registry import RuleRegistry
+from server.rules.usable_files import UNUSABLE, read_ontology, usable_ontology
 from server.runtime import lazy_services, rule_switch
 from server.runtime.background import Background
 from server.runtime.context import Services
@@ -57,8 +58,12 @@ def build(
     model: ChatModel | None = None,
     schema: Schema | None = None,
     gate: ShapesGate | None = None,
+    serves: bool = True,
 ) -> Services:
     """Open the folder and wire everything. Raises the errors of what cannot be opened or read.
+
+    With `serves` for clients, else for one command, which is refused where files of ontology or shapes cannot
+    be used.
 
     The ontology in the graph is made the one in the files; the model is opened when first used. A model,
     schema or gate handed in is used instead of what the settings name.
@@ -70,7 +75,7 @@ def build(
         check_prompts(settings.prompts)
         load_examples(settings.prompts)
     judging_limit = TimeLimit(settings.judging_timeout_s)
-    rule_registry = _rule_registry(settings, schema, judging_limit)
+    rule_registry = _rule_registry(settings, schema, judging_limit, serves=serves)
     store = open_store(settings)
     check_databases(settings.data)
     changes = store.journal = ChangeLog(
@@ -135,6 +140,7 @@ def build(
         background=background,
         place_checks=place_checks,
         judging_limit=judging_limit,
+        serves=serves,
     )
     services.startup = lambda services: ServerStartup(services, gate)
     services.review = lazy_services.review
@@ -162,8 +168,13 @@ def build(
     return services
 
 
-def _rule_registry(settings: Settings, schema: Schema | None, limit: TimeLimit) -> RuleRegistry:
-    """The ontology of the folder, or a given one; where the folder's cannot be used, the last good one."""
+def _rule_registry(
+    settings: Settings, schema: Schema | None, limit: TimeLimit, *, serves: bool
+) -> RuleRegistry:
+    """The ontology of the folder, or a given one; where the folder's cannot be used, the last good one.
+
+    Where there is none, a server uses the files that can be.
+    """
     folders = Folders(settings.ontology or SHIPPED_ONTOLOGY, settings.shapes or SHIPPED_SHAPES)
     folders = replace(folders, generate=settings.generate_shapes, follows_rules=settings.follows_rules)
     editable = {Kind.ONTOLOGY: settings.ontology is not None, Kind.SHAPES: settings.shapes is not None}
@@ -171,16 +182,18 @@ def _rule_registry(settings: Settings, schema: Schema | None, limit: TimeLimit) 
     dry_runs = DryRuns(limit, settings.query_memory_bytes)
     if schema is not None:
         return RuleRegistry(folders, schema, history, dry_runs, editable=editable)
-    problem = None
+    problem, left_out = None, list[str]()
     try:
-        schema = Schema.load(folders.ontology)
-    except OntologyError as error:
+        schema = read_ontology(folders.ontology)
+    except UNUSABLE as error:
         schema, problem = history.last_good_ontology(), error
         if schema is None:
-            raise
+            if not serves or not folders.ontology.is_dir():
+                raise
+            schema, left_out = usable_ontology(folders.ontology)
     rule_registry = RuleRegistry(folders, schema, history, dry_runs, editable=editable)
     if problem is not None:
-        rule_registry.report_problem(problem)
+        rule_registry.report_problem(problem, left_out)
     return rule_registry
 
 

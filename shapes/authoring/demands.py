@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -44,10 +44,14 @@ class Demands:
                 continue
         return found
 
-    def together_with(self, other: Demands) -> Demands:
-        """What both require."""
-        one, more = self.values, other.values
-        return Demands({key: [*one.get(key, ()), *more.get(key, ())] for key in {*one, *more}})
+
+def all_of(several: Iterable[Demands]) -> Demands:
+    """What all of them require."""
+    found = Demands()
+    for demands in several:
+        for parameter, values in demands.values.items():
+            found.values[parameter] += values
+    return found
 
 
 def demands_of(graph: rdflib.Graph, shape: rdflib.term.Node) -> dict[str, Demands]:
@@ -85,7 +89,7 @@ def contradictions(demands: Demands, graph: rdflib.Graph, schema: Schema) -> Ite
     kinds = set(values.get(SH.nodeKind, ()))
     if datatypes and (values.get(SH["class"]) or kinds & {SH.IRI, SH.BlankNode, SH.BlankNodeOrIRI}):
         yield "requires a literal and a thing at once"
-    classes = [to_oxigraph(node) for node in values.get(SH["class"], ())]
+    classes = [to_oxigraph(node) for node in dict.fromkeys(values.get(SH["class"], ()))]
     for a, b in combinations([c for c in classes if isinstance(c, NamedNode)], 2):
         if schema.are_disjoint(a, b):
             yield f"requires {a} and {b}, which are disjoint"

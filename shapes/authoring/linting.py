@@ -14,7 +14,7 @@ from rdflib.namespace import OWL, RDF, RDFS, SH, XSD
 from ontology import Schema
 from ontology.checks.findings import Finding, Level, Rule, in_order
 from ontology.checks.term_positions import TermPositions
-from shapes.authoring.demands import PARAMETERS, Demands, contradictions, demands_of
+from shapes.authoring.demands import PARAMETERS, Demands, all_of, contradictions, demands_of
 from shapes.authoring.repeating import RepeatedAxioms
 from shapes.authoring.shacl_terms import Unsupported, effect, unsupported
 from shapes.authoring.syntax_rules import IllFormed, ill_formed
@@ -327,10 +327,13 @@ class _Linter:
                     by_target[f"{predicate} {target}", path].append((shape, demands))
         reported = set()
         for (_, path), entries in by_target.items():
+            # What all of them demand together contradicts itself wherever two of them do.
+            if not any(self._contradictions(all_of(demands for _, demands in entries))):
+                continue
             for (one, first), (other, second) in combinations(entries, 2):
                 if one == other or (one, other, path) in reported:
                     continue
-                both = first.together_with(second)
+                both = all_of((first, second))
                 alone = {*self._contradictions(first), *self._contradictions(second)}
                 for problem in self._contradictions(both):
                     if problem not in alone:

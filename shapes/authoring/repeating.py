@@ -29,6 +29,8 @@ _DOCUMENTING = frozenset(
 _LISTS = frozenset((SH["and"], SH["or"], SH.xone))
 _MEMBERS = frozenset((SH["in"], SH.languageIn))
 _NESTED = frozenset((SH["not"], SH.node))
+_DEEPEST = 10
+"""Generated shapes nest less."""
 Demand = tuple[rdflib.term.Node, object]
 Key = tuple[rdflib.term.Node, rdflib.term.Node, rdflib.term.Node | None]
 """Kind of target, target and path."""
@@ -82,18 +84,29 @@ def _demands(graph: rdflib.Graph, node: rdflib.term.Node) -> frozenset[Demand]:
 
 
 def _stated(
-    graph: rdflib.Graph, node: rdflib.term.Node, left_out: Collection[rdflib.term.Node]
+    graph: rdflib.Graph,
+    node: rdflib.term.Node,
+    left_out: Collection[rdflib.term.Node],
+    above: tuple[rdflib.term.Node, ...] = (),
 ) -> Iterator[Demand]:
+    if node in above or len(above) > _DEEPEST:
+        # Comparable with nothing that is generated.
+        yield node, node
+        return
+    within = (*above, node)
     for predicate, value in graph.predicate_objects(node):
         if predicate in _DOCUMENTING or predicate in left_out:
             continue
         if predicate == RDF.type and value in (SH.NodeShape, SH.PropertyShape, OWL.NamedIndividual):
             continue
         if predicate in _LISTS:
-            yield predicate, frozenset(frozenset(_stated(graph, one, ())) for one in RdfList(graph, value))
+            yield (
+                predicate,
+                frozenset(frozenset(_stated(graph, one, (), within)) for one in RdfList(graph, value)),
+            )
         elif predicate in _MEMBERS:
             yield predicate, frozenset(RdfList(graph, value))
         elif predicate in _NESTED:
-            yield predicate, frozenset(_stated(graph, value, ()))
+            yield predicate, frozenset(_stated(graph, value, (), within))
         else:
             yield predicate, value

@@ -70,6 +70,8 @@ def _is_pattern(graph: rdflib.Graph, value: Node) -> bool:
         return False
     try:
         re.compile(str(value))
+    except RecursionError:
+        return False
     except re.error:
         # XPath has more than Python's expressions: \p{L}, \i, \c. What is left is judged by the engine.
         return bool(re.search(r"\\[pPicIC]|-\[", str(value)))

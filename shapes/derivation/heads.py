@@ -20,7 +20,8 @@ from rdflib.term import Variable as RdflibVariable
 
 from shapes.derivation.node_expressions import Conforms, NodeExpression, parse_expression
 from shapes.derivation.rule_errors import RuleUnsupported
-from shapes.engine.queries import only_grows, pattern_dependencies, query_text
+from shapes.engine.functions import Function, extension_functions, unusable_call
+from shapes.engine.queries import check_size, only_grows, pattern_dependencies, query_text
 from shapes.errors import ShapeMalformed
 from shapes.paths import Dependency, invert, walk
 from shapes.terms import to_oxigraph
@@ -108,11 +109,16 @@ class _ConstructHead:
         if any(one.path is None and one.step.predicate is None for one in self._dependencies):
             raise RuleUnsupported("reads statements with any predicate that nothing connects to $this")
         self.grows = only_grows(algebra.p)
+        reason = unusable_call(algebra)
+        if reason is not None:
+            raise RuleUnsupported(reason)
+        self._functions = extension_functions(algebra)
         self._select = _as_select(text)
         try:
-            self._binds = _binds_this(self._select)
+            self._binds = _binds_this(self._select, self._functions)
             if not self._binds:
-                pyoxigraph.Store().query(_with_this(self._select, _FOCUS))
+                query = _with_this(self._select, _FOCUS)
+                pyoxigraph.Store().query(query, custom_functions=self._functions)
         except SyntaxError as error:
             raise RuleUnsupported(f"has a query that cannot be answered for one node: {error}") from error
 
@@ -147,7 +153,11 @@ class _ConstructHead:
         seen = pyoxigraph.Store()
         seen.extend(pyoxigraph.Quad(*triple) for triple in set(self._seen(source, focus)))
         if self._binds:
-            answer: Any = seen.query(self._select, substitutions={Variable("this"): focus})
+            answer: Any = seen.query(
+                self._select,
+                substitutions={Variable("this"): focus},
+                custom_functions=self._functions,
+            )
             known = focus
         else:
             known = focus if isinstance(focus, NamedNode | Literal) else _FOCUS
@@ -155,7 +165,7 @@ class _ConstructHead:
                 quads = [pyoxigraph.Quad(*_replaced(quad.triple, focus, known)) for quad in seen]
                 seen.clear()
                 seen.extend(quads)
-            answer = seen.query(_with_this(self._select, known))
+            answer = seen.query(_with_this(self._select, known), custom_functions=self._functions)
         names = [variable.value for variable in answer.variables]
         for row in answer:
             bound = {name: row[name] for name in names if row[name] is not None}
@@ -189,6 +199,7 @@ class _ConstructHead:
 
 def _construct_algebra(name: str, text: str) -> CompValue:
     try:
+        check_size(text)
         algebra: CompValue = prepareQuery(text).algebra
         pyoxigraph.Store().query(text)
     except (SyntaxError, ValueError, ParseBaseException) as error:
@@ -200,13 +211,13 @@ def _construct_algebra(name: str, text: str) -> CompValue:
     return algebra
 
 
-def _binds_this(select: str) -> bool:
+def _binds_this(select: str, functions: dict[NamedNode, Function] | None) -> bool:
     """Whether `$this` is a variable of the answer.
 
     Not within the reading of a rule: the parser keeps frames of its callers, and an answer may not be
     released by another thread.
     """
-    answer: Any = pyoxigraph.Store().query(select)
+    answer: Any = pyoxigraph.Store().query(select, custom_functions=functions)
     return Variable("this") in answer.variables
 
 

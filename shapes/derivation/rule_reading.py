@@ -12,7 +12,7 @@ from rdflib.term import Node
 from shapes.derivation.heads import Head, construct_head, triple_head
 from shapes.derivation.node_expressions import Conforms
 from shapes.derivation.rule_errors import RuleUnsupported
-from shapes.errors import ShapeMalformed
+from shapes.errors import UNEXPECTED, ShapeMalformed, in_words
 from shapes.model import TargetedShape, classes_of, is_deactivated, shape_dependencies, targeted
 from shapes.paths import HERE, REMOVED, Dependency
 
@@ -57,6 +57,8 @@ def read_rules(graph: rdflib.Graph, conforms: Conforms) -> Iterator[ShapeRule | 
             yield NotRun(node, str(error))
         except ShapeMalformed as error:
             yield NotRun(node, f"is ill-formed: {error.reason}")
+        except UNEXPECTED as error:
+            yield NotRun(node, f"cannot be read: {in_words(error)}")
 
 
 def _read(

@@ -23,7 +23,8 @@ from rdflib.plugins.sparql.algebra import translateQuery
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.parserutils import CompValue, Expr
 
-from shapes.errors import ShapeMalformed
+from shapes.engine.functions import extension_functions, unusable_call
+from shapes.errors import UNEXPECTED, ShapeMalformed, in_words
 from shapes.paths import (
     ADDED,
     ANY,
@@ -39,10 +40,15 @@ from shapes.paths import (
     sparql_text,
     uses,
 )
+from sparql.syntax.nesting import size_of
 
 _DEFAULT_PREFIXES = {"rdf": str(RDF), "rdfs": str(RDFS), "owl": str(OWL)}
 _THIS = rdflib.Variable("this")
 _VALUE = rdflib.Variable("value")
+_DEEPEST = 30
+"""Brackets: the parser takes time that doubles with each parenthesis that nests, and a stack of a megabyte
+holds some hundred."""
+_MOST_OPERATORS = 1000
 Pattern = tuple[Any, Path, Any]
 """A triple pattern with rdflib terms."""
 
@@ -79,6 +85,9 @@ def query_dependencies(
     if text is None:
         raise ShapeMalformed(str(constraint), "it has neither sh:select nor sh:ask")
     algebra = parsed(constraint, query_text(graph, constraint, str(text), path))
+    if algebra.name != ("AskQuery" if select is None else "SelectQuery"):
+        form = "sh:ask is no ASK" if select is None else "sh:select is no SELECT"
+        raise ShapeMalformed(str(constraint), f"its {form}")
     roots: dict[Any, Path] = {_THIS: HERE}
     if ask is not None:
         roots[_VALUE] = HERE if path is None else path
@@ -117,15 +126,34 @@ def parsed(constraint: rdflib.term.Node, query: str) -> CompValue:
         raise ShapeMalformed(str(constraint), f"its SPARQL does not parse: {error}") from error
     except ValidationFailure as error:
         raise ShapeMalformed(str(constraint), f"SHACL does not allow its query: {error}") from error
+    except UNEXPECTED as error:
+        raise ShapeMalformed(str(constraint), f"its query cannot be run: {in_words(error)}") from error
 
 
 @lru_cache(maxsize=512)
 def _algebra(query: str) -> CompValue:
     """Cached, so read-only: many shapes share one query, and each is needed several times."""
+    check_size(query)
     SPARQLQueryHelper(None, None, query).check_invalid_sparql(query)  # type: ignore[no-untyped-call]
-    pyoxigraph.Store().query(query)
     algebra: CompValue = translateQuery(parseQuery(query)).algebra
+    reason = unusable_call(algebra)
+    if reason is not None:
+        raise QueryUnusable(reason)
+    pyoxigraph.Store().query(query, custom_functions=extension_functions(algebra))
     return algebra
+
+
+class QueryUnusable(ValueError):
+    """A query that is well-formed, and that no engine here can run."""
+
+
+def check_size(query: str) -> None:
+    """Raises `QueryUnusable` for a query that would overflow the stack of the parsers."""
+    size = size_of(query, depth_limit=_DEEPEST, operator_limit=_MOST_OPERATORS)
+    if size.depth > _DEEPEST:
+        raise QueryUnusable(f"its brackets nest deeper than {_DEEPEST} levels")
+    if size.operators > _MOST_OPERATORS:
+        raise QueryUnusable(f"it has more than {_MOST_OPERATORS} operators")
 
 
 def certain_from_this(algebra: CompValue) -> tuple[Path, ...]:

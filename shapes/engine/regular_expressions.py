@@ -16,10 +16,9 @@ import regex
 from pyshacl.constraints import CONSTRAINT_PARAMETERS_MAP
 from pyshacl.constraints.core.string_based_constraints import PatternConstraintComponent
 from rdflib.namespace import SH
-from rdflib.plugins.sparql.algebra import traverse
 from rdflib.plugins.sparql.operators import string
 from rdflib.plugins.sparql.parserutils import Expr
-from rdflib.plugins.sparql.sparql import Query, SPARQLError
+from rdflib.plugins.sparql.sparql import SPARQLError
 
 from shapes.time_limit import end_judgment, remaining_s
 
@@ -102,13 +101,8 @@ class _PatternComponent(PatternConstraintComponent):
 CONSTRAINT_PARAMETERS_MAP[SH.pattern] = _PatternComponent
 
 
-def limit_expressions(query: Query) -> Query:
-    """The prepared query, with REGEX and REPLACE that end with the judgment."""
-    traverse(query.algebra, visitPre=_limit)
-    return query
-
-
-def _limit(node: Any) -> None:
+def limit_expression(node: Any) -> None:
+    """Have REGEX and REPLACE, if this part of a prepared query is one, end with the judgment."""
     if isinstance(node, Expr) and node.name in _BUILTINS:
         builtin = _BUILTINS[node.name]
         node._evalfn = MethodType(lambda expression, context: builtin(expression), node)  # noqa: SLF001

@@ -25,6 +25,7 @@ from shapes.engine.compiled.node_table import NodeTable, ValuesTest, ValueTest
 from shapes.engine.compiled.query_tests import query_test
 from shapes.engine.compiled.source_reading import Reading
 from shapes.engine.components import custom_components
+from shapes.errors import UNEXPECTED, ShapeMalformed, in_words
 from shapes.gate.affected import Pairs
 from shapes.gate.judging import Engine, Found
 from shapes.model import is_deactivated, siblings
@@ -82,6 +83,8 @@ class CompiledEngine:
                 self._tests[name] = compiler.shape(node)
             except NotCompiled:
                 self.not_compiled += (name,)
+            except UNEXPECTED as error:
+                raise ShapeMalformed(name, f"it cannot be read: {in_words(error)}") from error
 
     def check(self, source: TripleSource, pairs: Pairs) -> Found:
         """Violations of these pairs."""

@@ -12,13 +12,15 @@ from typing import Any, Final
 
 import rdflib
 from rdflib.plugins.sparql import CUSTOM_EVALS, prepareQuery
+from rdflib.plugins.sparql.algebra import traverse
 from rdflib.plugins.sparql.evaluate import evalJoin
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.plugins.sparql.sparql import Query, QueryContext
 from rdflib.store import Store as RdflibStore
 
+from shapes.engine.functions import bind_function
 from shapes.engine.reference.prefixed import PrefixedNames
-from shapes.engine.regular_expressions import limit_expressions
+from shapes.engine.regular_expressions import limit_expression
 from shapes.terms import to_oxigraph, to_rdflib
 from shapes.time_limit import check_time, checked
 from sparql.model.source import Term, TripleSource
@@ -59,7 +61,15 @@ class DataGraph(rdflib.Graph):
 
 @lru_cache(maxsize=512)
 def _prepared(text: str, namespaces: tuple[tuple[str, Any], ...]) -> Query:
-    return limit_expressions(prepareQuery(text, initNs=dict(namespaces)))
+    query = prepareQuery(text, initNs=dict(namespaces))
+    traverse(query.algebra, visitPre=_bind)
+    return query
+
+
+def _bind(part: Any) -> None:
+    """Have a part of a query run by what ends with the judgment, and by the functions of the endpoint."""
+    limit_expression(part)
+    bind_function(part)
 
 
 def _checking_time(context: QueryContext, part: CompValue) -> Any:

@@ -11,7 +11,7 @@ from rdflib.namespace import SH as R_SH
 
 from shapes.engine.reference.data_graph import DataGraph
 from shapes.engine.reference.shapes_graph import ShapesGraphCache
-from shapes.errors import ShapeMalformed
+from shapes.errors import UNEXPECTED, ShapeMalformed, in_words
 from shapes.gate.affected import Pairs
 from shapes.gate.judging import Found
 from shapes.paths import parse_path, text
@@ -21,11 +21,8 @@ from sparql.model.change import Violation, choose_text
 from sparql.model.source import Term, TripleSource
 from sparql.model.vocabulary import SH, UKG
 
-_CANNOT = (
-    *(ReportableRuntimeError, ValidationFailure, ConstraintLoadError, ShapeLoadError),
-    *(TypeError, ValueError, NotImplementedError),
-)
-"""What pySHACL raises for values that a constraint cannot compare or count."""
+_CANNOT = (ReportableRuntimeError, ValidationFailure, ConstraintLoadError, ShapeLoadError, *UNEXPECTED)
+"""What pySHACL raises for shapes that it cannot read, and for values that it cannot compare or count."""
 
 
 class PyshaclEngine:
@@ -48,8 +45,8 @@ class PyshaclEngine:
         self._loaded = ShapesGraph(kept)
         try:
             known = {shape.node: shape for shape in self._loaded.shapes}
-        except (ShapeLoadError, ConstraintLoadError, ReportableRuntimeError) as error:
-            raise ShapeMalformed("of the shapes folder", str(error)) from error
+        except _CANNOT as error:
+            raise ShapeMalformed("of the shapes folder", in_words(error)) from error
         self._shapes = {name: known[node] for name, node in shapes.items() if node in known}
         self._nested = frozenset(name for name, node in shapes.items() if _concerns_other_nodes(graph, node))
 
@@ -88,7 +85,8 @@ class PyshaclEngine:
     def _not_judged(self, name: str, focus: Term, error: Exception) -> Violation:
         return Violation(
             focus=focus,
-            message=f"The shape cannot be judged on these values: {error} Fix the values or the shape.",
+            message=f"The shape cannot be judged on these values: {in_words(error)} "
+            "Fix the values or the shape.",
             component=UKG.NotJudged,
             shape=to_oxigraph(self._shapes[name].node),  # type: ignore[arg-type]
         )

@@ -37,6 +37,10 @@ class TaskMemoryExceeded(Exception):
     """The function exceeded its memory limit. Internal to the caller."""
 
 
+class TaskFailed(ReaderLost):
+    """The process of the function ended before it was finished."""
+
+
 class Task:
     """One run. `cancel` may be called from any thread, also before the run."""
 
@@ -58,8 +62,8 @@ class Task:
         The time counts from when the process is ready.
 
         Raises `TaskTimeout`, `TaskMemoryExceeded`, the reason of `cancel`, what the function raises of
-        `SparqlError`, and `ReaderLost` when the process cannot start or fails. Exhaust or close it: then the
-        process has ended.
+        `SparqlError`, `ReaderLost` when the process cannot start, and `TaskFailed` when it fails. Exhaust or
+        close it: then the process has ended.
         """
         deadline = monotonic() + _START_TIMEOUT_S
         ours, theirs = Pipe()
@@ -70,7 +74,7 @@ class Task:
             finally:
                 theirs.close()
                 os.close(control_read)
-            ours.send_bytes(_pickled((function, arguments)))
+            ours.send_bytes(pickled((function, arguments)))
             while wanted():
                 left = deadline - monotonic()
                 if left <= 0:
@@ -130,10 +134,10 @@ class Task:
         status = self._process.wait()
         if status == MEMORY_EXIT_STATUS:
             return TaskMemoryExceeded()
-        return ReaderLost(f"The process ended with status {status} before it was finished; see the log.")
+        return TaskFailed(f"The process ended with status {status} before it was finished; see the log.")
 
 
-def _pickled(given: object) -> bytes:
+def pickled(given: object) -> bytes:
     """Like `pickle.dumps`, also for immutable mappings."""
     written = io.BytesIO()
     _Pickler(written, pickle.HIGHEST_PROTOCOL).dump(given)

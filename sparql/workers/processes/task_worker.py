@@ -7,6 +7,7 @@ from multiprocessing.connection import Connection
 
 from sparql.model.errors import SparqlError
 from sparql.workers.processes.limits import forbid_network
+from sparql.workers.processes.task import pickled
 from sparql.workers.sending import QueryMonitor
 
 
@@ -22,12 +23,12 @@ def main(arguments: list[str]) -> int:
     with Connection(data) as connection:
         monitor.begin()
         function, given = pickle.loads(connection.recv_bytes())
-        connection.send_bytes(pickle.dumps(("ready", None)))
+        connection.send_bytes(pickled(("ready", None)))
         try:
             for result in function(*given):
-                connection.send_bytes(pickle.dumps(("result", result)))
+                connection.send_bytes(pickled(("result", result)))
         except SparqlError as error:
-            connection.send_bytes(pickle.dumps(("error", error)))
+            connection.send_bytes(pickled(("error", error)))
         else:
-            connection.send_bytes(pickle.dumps(("end", None)))
+            connection.send_bytes(pickled(("end", None)))
     return 0

@@ -21,6 +21,7 @@ from server.cli.plain_flags import FLAGS, plain_flags
 from server.cli.serve_command import serve
 from server.http.app import create_app
 from server.rules.checking import Folders
+from server.rules.edit import Kind
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build
@@ -31,6 +32,7 @@ from sparql.protocol.formats import BY_NAME
 from sparql.workers.result import QueryRequest
 from tests.server.conftest import RecordedModel, select
 from tests.support.prepared_processes import urbankg
+from tests.support.workshop import folders, settings_in
 
 WRITE = {"content-type": "application/sparql-update"}
 
@@ -44,7 +46,7 @@ async def held(tmp_path: Path, schema: Schema, gate: ShapesGate, monkeypatch: py
         assert let_go.wait(60)
         return gate, load_shapes(folders.shapes)
 
-    monkeypatch.setattr(server.rules.rule_registry, "open_shapes", load_later)
+    monkeypatch.setattr(server.rules.rule_registry, "read_shapes", load_later)
     services = build(Settings(data=tmp_path / "data", readers=1), model=RecordedModel(), schema=schema)
     await services.start()
     yield services, let_go
@@ -89,17 +91,37 @@ async def test_an_interrupted_bulk_load_is_reported_until_it_is_finished(
         assert (await client.get("/readyz")).status_code == 200
 
 
-async def test_what_keeps_the_gate_from_being_read_is_reported_and_the_store_is_let_go(tmp_path: Path):
-    shapes = tmp_path / "shapes"
-    shapes.mkdir()
-    (shapes / "broken.ttl").write_text("this is no Turtle")
-    settings = Settings(data=tmp_path / "data", readers=1, shapes=shapes)
+@pytest.mark.parametrize("kind", ["ontology", "shapes"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "this is no Turtle",
+        "<a> <b> " + "<<( <a> <b> " * 20_000 + "<c>" + " )>>" * 20_000 + " .",
+        "<http://example.org/s> <http://www.w3.org/ns/shacl#targetClass> 'x' ; "
+        "<http://www.w3.org/2000/01/rdf-schema#subClassOf> <http://example.org/s> .",
+    ],
+)
+async def test_a_first_start_serves_without_a_file_that_cannot_be_used_and_says_so(
+    tmp_path: Path, kind: str, text: str
+):
+    folders(tmp_path)
+    (tmp_path / kind / "broken.ttl").write_text(text)
+    async with build(settings_in(tmp_path), model=RecordedModel()) as services:
+        assert services.is_open
+        used = {one for kind in Kind for one in services.rule_registry.files(kind)}
+        assert used >= {"city.ttl", "rules.ttl"}
+        if "broken.ttl" not in used:
+            assert "broken.ttl" in (services.rule_registry.problem or "")
+
+
+async def test_a_command_is_refused_where_shapes_cannot_be_used_and_the_store_is_let_go(tmp_path: Path):
+    folders(tmp_path)
+    (tmp_path / "shapes" / "broken.ttl").write_text("this is no Turtle")
     with pytest.raises(ShapesError, match=r"broken\.ttl"):
-        async with build(settings, model=RecordedModel()):
+        async with build(settings_in(tmp_path), model=RecordedModel(), serves=False):
             raise AssertionError("it opened")
-    settings = settings.model_copy(update={"shapes": tmp_path / "none"})
-    (tmp_path / "none").mkdir()
-    async with build(settings, model=RecordedModel()) as services:
+    (tmp_path / "shapes" / "broken.ttl").unlink()
+    async with build(settings_in(tmp_path), model=RecordedModel()) as services:
         assert services.is_open
 
 
@@ -213,13 +235,11 @@ def test_whatever_is_not_plain_is_left_to_the_command_line(arguments: list[str])
     assert plain_flags(arguments) is None
 
 
-def test_a_server_whose_shapes_cannot_be_read_ends_and_says_why(tmp_path: Path):
+def test_a_server_without_the_folder_of_its_shapes_ends_and_says_why(tmp_path: Path):
     shapes = tmp_path / "shapes"
-    shapes.mkdir()
-    (shapes / "broken.ttl").write_text("this is no Turtle")
     done = urbankg("serve", "--data", str(tmp_path / "data"), "--port", "0", "--shapes", str(shapes))
     assert done.returncode == 2
-    assert "broken.ttl" in done.stderr
+    assert "no such folder" in done.stderr
     assert not (tmp_path / "data" / "server.json").exists()
 
 

@@ -1,22 +1,26 @@
 """The rules in force and how to change them: `/rules`, `/ontologies/FILE`, `/shapes/FILE` ..."""
 
+import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 from pyoxigraph import NamedNode, RdfFormat
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from ontology.catalog import CATALOG
 from server.errors import InvalidBody, MalformedBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_body, read_json
+from server.http.bodies.streaming import ClientLeft, while_connected
 from server.http.page_parameters import Needed
 from server.message import Message
-from server.rules.checking import Reasoner, examine, reasoned
+from server.rules.checking import Reasoner, reasoned
 from server.rules.edit import Edit, Kind, SwitchOutcome
 from server.rules.edit_guard import check_shallow
 from server.rules.rule_effects import impact_json
@@ -39,6 +43,7 @@ _Rewrite = Annotated[
         "successor instead, in the same commit."
     ),
 ]
+T = TypeVar("T")
 _TYPES = {".ttl": "text/turtle", ".nt": "application/n-triples", ".xml": "application/xml"}
 
 
@@ -120,22 +125,23 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         if not edit.files:
             raise InvalidBody([("body", "give at least one file, as a member of 'ontology' or 'shapes'")])
         if _flag("dry-run", dry_run):
-            return await run_in_threadpool(_would, rule_registry, edit, asked)
-        return switched_json(await run_in_threadpool(lambda: rule_registry.apply(edit, asked=asked)))
+            return await _while_wanted(request, partial(_would, rule_registry, edit, asked))
+        switched = await _while_wanted(request, partial(rule_registry.apply, edit, asked=asked))
+        return switched_json(switched)
 
     @routes.post("/check", dependencies=admin, openapi_extra=body_schema(EditMessage))
     async def post_check(request: Request, reason: Reasoner = Reasoner.NONE) -> dict[str, Any]:
         """What the check says of the files in force with these edits; nothing is changed."""
         message = await read_json(request, EditMessage, limit)
         edit = await run_in_threadpool(_guarded, message.edit())
-        return await run_in_threadpool(_checked, rule_registry, edit, reason)
+        return await _while_wanted(request, partial(_checked, rule_registry, edit, reason))
 
     @routes.post("/impact", dependencies=admin, openapi_extra=body_schema(EditMessage))
     async def post_impact(request: Request) -> dict[str, Any]:
         """What these edits would change: what would fail, what would pass, what would follow."""
         message = await read_json(request, EditMessage, limit)
         edit = await run_in_threadpool(_guarded, message.edit())
-        return await run_in_threadpool(_would, rule_registry, edit)
+        return await _while_wanted(request, partial(_would, rule_registry, edit))
 
     for kind, path in ((Kind.ONTOLOGY, "/ontologies/{file}"), (Kind.SHAPES, "/shapes/{file}")):
         _file_routes(routes, services, kind, path)
@@ -162,7 +168,7 @@ def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -
         content = await read_body(request, services.settings.max_update_chars)
         asked = Rewriting(_flag("rewrite", rewrite))
         if _flag("dry-run", dry_run):
-            return await _dry_run(rule_registry, kind, file, content, asked)
+            return await _dry_run(request, rule_registry, kind, file, content, asked)
         return await _edit(request, rule_registry, kind, file, content, asked)
 
     async def delete_file(
@@ -171,7 +177,7 @@ def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -
         """Take a file out; with `dry-run=true` only say what would follow."""
         asked = Rewriting(_flag("rewrite", rewrite))
         if _flag("dry-run", dry_run):
-            return await _dry_run(rule_registry, kind, file, None, asked)
+            return await _dry_run(request, rule_registry, kind, file, None, asked)
         return await _edit(request, rule_registry, kind, file, None, asked)
 
     routes.add_api_route(path, get_file, methods=["GET"], dependencies=read, response_class=Response)
@@ -192,15 +198,33 @@ async def _edit(
     digest = str(tag).strip().removeprefix("W/").strip('"').removesuffix(COMPRESSED)
     expected = {} if tag in (None, "*") else {(kind, name): digest}
     is_new = rule_registry.digest(kind, name) is None and name != CATALOG
-    switched = await run_in_threadpool(lambda: rule_registry.apply(edit, expected=expected, asked=asked))
+    switched = await _while_wanted(
+        request, partial(rule_registry.apply, edit, expected=expected, asked=asked)
+    )
     return JSONResponse(switched_json(switched), 201 if is_new and content is not None else 200)
 
 
 async def _dry_run(
-    rule_registry: RuleRegistry, kind: Kind, name: str, content: bytes | None, asked: Rewriting
+    request: Request,
+    rule_registry: RuleRegistry,
+    kind: Kind,
+    name: str,
+    content: bytes | None,
+    asked: Rewriting,
 ) -> Response:
     edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
-    return JSONResponse(await run_in_threadpool(_would, rule_registry, edit, asked))
+    return JSONResponse(await _while_wanted(request, partial(_would, rule_registry, edit, asked)))
+
+
+async def _while_wanted(request: Request, work: Callable[..., T]) -> T:
+    """The outcome of work on a thread, which is given up when the client leaves: it asks `wanted`."""
+    left = threading.Event()
+    try:
+        return await while_connected(request, run_in_threadpool(work, wanted=lambda: not left.is_set()))
+    except ClientLeft:
+        raise ClientDisconnect from None
+    finally:
+        left.set()
 
 
 def _media_type(file: str) -> str:
@@ -226,9 +250,11 @@ def switched_json(switched: SwitchOutcome) -> dict[str, Any]:
     }
 
 
-def _would(rule_registry: RuleRegistry, edit: Edit, asked: Rewriting = LEAVE) -> dict[str, Any]:
+def _would(
+    rule_registry: RuleRegistry, edit: Edit, asked: Rewriting = LEAVE, *, wanted: Callable[[], bool]
+) -> dict[str, Any]:
     """The same of an edit that is not carried out."""
-    candidate, impact = rule_registry.would(edit, asked)
+    candidate, impact = rule_registry.would(edit, asked, wanted)
     return {
         "switched": False,
         "rules": _versions(candidate.rules),
@@ -293,14 +319,16 @@ def _shapes(rules: Ruleset, engine: object, generated: bool | None) -> str:
 
 
 def _guarded(edit: Edit) -> Edit:
-    check_shallow(edit)
+    check_shallow(edit.ontology, edit.shapes)
     return edit
 
 
-def _checked(rule_registry: RuleRegistry, edit: Edit, reasoner: Reasoner) -> dict[str, Any]:
-    examined = examine(rule_registry.edited(edit), rule_registry.schema)
+def _checked(
+    rule_registry: RuleRegistry, edit: Edit, reasoner: Reasoner, *, wanted: Callable[[], bool]
+) -> dict[str, Any]:
+    examined = rule_registry.check(edit, wanted)
     report = examined.report
     usable = not any(one.rule.name == "unusable" for one in report.findings)
     if reasoner is not Reasoner.NONE and usable and examined.schema is not None:
-        report = reasoned(examined.schema, report, reasoner)
+        report = reasoned(examined.schema, report, reasoner, lambda: not wanted())
     return report.as_json()
