@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -182,10 +183,10 @@ def read_file(
     if parsed is not None and (path, digest) in parsed:
         return parsed[path, digest]
     form = syntax_of(path, content)
-    parser = parse(content, form, base_iri=path.resolve().as_uri())
+    parser = parse(content.removeprefix(BOM_UTF8), form, base_iri=path.resolve().as_uri())
     try:
         quads = list(parser)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, MemoryError) as error:
         raise _syntax_error(path, content, form, error) from error
     scope = _BlankNodeScope(path.name)
     triples = tuple(scope.rename(quad.triple) for quad in quads)

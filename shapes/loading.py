@@ -1,6 +1,7 @@
 """Read the shapes files of a folder into one shapes graph."""
 
 import hashlib
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +99,9 @@ def _parse(path: Path, content: bytes, number: int, graph: rdflib.Graph) -> Onto
     # Most terms occur often, and to make one of rdflib is dear.
     made: dict[Term, rdflib.term.Node | None] = {}
     try:
-        parsed = pyoxigraph.parse(content, format=FORMATS[path.suffix], base_iri=path.resolve().as_uri())
+        parsed = pyoxigraph.parse(
+            content.removeprefix(BOM_UTF8), format=FORMATS[path.suffix], base_iri=path.resolve().as_uri()
+        )
         for quad in parsed:
             triples.append(quad.triple)
             for term in quad.triple:
@@ -107,7 +110,7 @@ def _parse(path: Path, content: bytes, number: int, graph: rdflib.Graph) -> Onto
             nodes = tuple(made[term] for term in quad.triple)
             if None not in nodes:
                 graph_triples.append(nodes)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, MemoryError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise ShapesFileUnreadable(path, line, reason or str(error)) from error

@@ -4,6 +4,7 @@ import glob
 import gzip
 import io
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from pyoxigraph import Quad, RdfFormat
 from server.data.features.names import OSM, PARQUET, VECTOR
 from server.errors import ServerError
 from sparql.model.errors import PayloadProblem
-from sparql.syntax.nesting_guard import ShallowFile
+from sparql.syntax.nesting_guard import TERM_TOO_LONG, ShallowFile
 
 FORMATS = {
     ".ttl": RdfFormat.TURTLE,
@@ -83,6 +84,8 @@ class RdfFile:
             raise LoadError(
                 f"{self.path}{line}: {error.msg}. Fix it there; nothing of it was loaded."
             ) from error
+        except MemoryError as error:
+            raise LoadError(f"{self.path}: {TERM_TOO_LONG} Nothing of it was loaded.") from error
         except (OSError, EOFError, zlib.error) as error:
             raise _unreadable(self.path, error) from error
 
@@ -102,6 +105,8 @@ class RdfLines:
     def pieces(self) -> Iterator[bytes]:
         """The file's bytes in order."""
         with self.file.named_errors(lambda line: line), self.file.opened(self.on_bytes) as stream:
+            piece = stream.read(_PIECE)
+            yield piece.removeprefix(BOM_UTF8)
             while piece := stream.read(_PIECE):
                 yield piece
 

@@ -27,7 +27,7 @@ from sparql.model.change import Rejection, Violation
 from sparql.model.errors import GraphUnknown, QueryFailed
 from sparql.model.triple_store import TripleStore
 from sparql.protocol.formats import WITH_PREFIXES, Format
-from sparql.storage.dump import holds_graph_names
+from sparql.storage.dump import TRIPLE_TERM_STATUS, holds_graph_names, triple_term_unwritable
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.workers.protocol import QueryService
 from sparql.writing.bulk import BulkLoad, BulkOutcome, Rejections
@@ -277,7 +277,10 @@ async def _dump_of_checkpoint(
             assert process.stdout is not None
             while piece := await process.stdout.read(_PIECE):
                 yield piece
-            if await process.wait() != 0:
+            status = await process.wait()
+            if status == TRIPLE_TERM_STATUS:
+                raise triple_term_unwritable(format_)
+            if status != 0:
                 raise QueryFailed("The dump broke off; the server's log says why. Ask for it again.")
         finally:
             if process.returncode is None:

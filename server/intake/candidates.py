@@ -21,7 +21,7 @@ from server.http.reporting.statements import StatementJson, statement_of
 from server.message import Message
 from sparql.model.change import Statement
 from sparql.provenance.records import Support
-from sparql.syntax.nesting_guard import ShallowFile
+from sparql.syntax.nesting_guard import TERM_TOO_LONG, ShallowFile
 
 if TYPE_CHECKING:
     from server.intake.outcome import Outcome
@@ -142,6 +142,8 @@ def _from_rdf(body: bytes, format_: RdfFormat) -> list[tuple[Statement, Support]
     except SyntaxError as error:
         place = f" at line {error.lineno}, column {error.offset}" if error.lineno else ""
         raise MalformedBody(f"The body is not {format_.name}{place}: {error.msg}.") from error
+    except MemoryError as error:
+        raise MalformedBody(TERM_TOO_LONG) from error
     if any(not isinstance(quad.graph_name, DefaultGraph) for quad in quads):
         raise MalformedBody("Candidates belong to the default graph. Leave out named graphs.")
     return [(Statement(quad.triple), Support()) for quad in quads]

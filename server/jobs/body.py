@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import io
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
-from server.errors import BodyTooLarge, ServerError, UnsupportedBody
-from server.http.bodies.content_coding import is_packed, not_whole
+from server.errors import ServerError, UnsupportedBody
+from server.http.bodies.content_coding import unpacked
 from server.http.bodies.multipart import boundary_of, read_parts
 from server.jobs.job import Job, JobRequest
 from server.jobs.record import BY_SUFFIX, BY_TYPE, Record, RecordReader
@@ -23,32 +22,6 @@ _CHARACTERS_A_PORTION = 1_000_000
 _VAGUE = ("", "application/octet-stream")
 
 
-class LimitedStream(io.RawIOBase):
-    """A stream limited in bytes, since compressed input can unpack to any size.
-
-    Raises `BodyTooLarge`.
-    """
-
-    def __init__(self, stream: IO[bytes], limit: int) -> None:
-        self._stream = stream
-        self._limit = limit
-        self._given = 0
-
-    def readable(self) -> bool:
-        """It is."""
-        return True
-
-    def readinto(self, buffer: object) -> int:
-        """Read on into a buffer."""
-        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        piece = self._stream.read(len(view))
-        view[: len(piece)] = piece
-        self._given += len(piece)
-        if self._given > self._limit:
-            raise BodyTooLarge(self._limit)
-        return len(piece)
-
-
 def records_of_body(
     body: IO[bytes], content_type: str, coding: str, *, longest: int, limit: int
 ) -> Iterator[Record]:
@@ -57,11 +30,8 @@ def records_of_body(
     Raises `UnsupportedBody` (also for a part of a form), `BodyTooLarge`, `MalformedBody`, `RecordUnreadable`
     and `RecordTooLong`.
     """
-    content = _unpacked(body, limit) if is_packed(coding) else body
-    try:
+    with unpacked(body, coding, limit) as content:
         yield from _records(content, content_type, longest)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise not_whole(error) from error
 
 
 def _records(content: IO[bytes], content_type: str, longest: int) -> Iterator[Record]:
@@ -131,11 +101,6 @@ def _reader(kind: str) -> RecordReader:
     if reader is None:
         raise UnsupportedBody(kind, ", ".join((*BY_TYPE, FORM)))
     return reader
-
-
-def _unpacked(body: IO[bytes], limit: int) -> IO[bytes]:
-    unpacked = cast("IO[bytes]", gzip.GzipFile(fileobj=body, mode="rb"))
-    return cast("IO[bytes]", io.BufferedReader(LimitedStream(unpacked, limit)))
 
 
 @contextmanager

@@ -370,7 +370,12 @@ class Settings(BaseModel):
         20_000_000, gt=0, description="Largest answer or document that SERVICE or LOAD takes, in bytes."
     )
     max_query_chars: int = Field(200_000, gt=0, description="Longest SPARQL query, in characters.")
-    max_update_chars: int = Field(20_000_000, gt=0, description="Longest SPARQL update, in characters.")
+    max_update_chars: int = Field(
+        20_000_000,
+        gt=0,
+        description="Longest SPARQL update, in characters; bodies of the graph store may have four bytes for "
+        "each, unpacked (load larger files by `urbankg load`).",
+    )
     max_query_depth: int = Field(
         100, ge=10, le=200, description="How deep brackets of a SPARQL text or an RDF body may nest."
     )

@@ -8,6 +8,7 @@
     │   ├── SyntaxProblem            the SPARQL text does not parse (line, column)
     │   ├── UnknownFunction          the query calls a function that does not exist
     │   ├── NotAcceptable            no format the client accepts
+    │   │   └── TripleTermUnwritable the answer holds a triple term, and the format cannot
     │   ├── UnsupportedMediaType     a body of a type we do not read
     │   ├── RemoteAccessRefused      SERVICE or LOAD
     │   ├── FetchRefused             an address that SERVICE or LOAD may not reach
@@ -102,6 +103,18 @@ class NotAcceptable(RequestError):
     def __init__(self, accept: str, offered: Sequence[str]) -> None:
         super().__init__(
             f"Nothing in Accept '{accept}' can be produced; ask for one of {', '.join(offered)}."
+        )
+        self.offered = tuple(offered)
+
+
+class TripleTermUnwritable(NotAcceptable):
+    """The answer holds a triple term (RDF 1.2 Concepts, 3.1), and the format cannot."""
+
+    def __init__(self, media_type: str, offered: Sequence[str]) -> None:
+        RequestError.__init__(
+            self,
+            f"The answer holds a triple term (RDF 1.2), which {media_type} cannot; ask for one of "
+            f"{', '.join(offered)}.",
         )
         self.offered = tuple(offered)
 

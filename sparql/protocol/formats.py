@@ -29,6 +29,11 @@ class Format:
         """The Content-Type header: text types name their charset, whose default is another."""
         return f"{self.media_type}; charset=utf-8" if self.media_type.startswith("text/") else self.media_type
 
+    @property
+    def holds_triple_terms(self) -> bool:
+        """Whether it can write triple terms (RDF 1.2); the engine's JSON-LD is that of 1.1."""
+        return self.engine != RdfFormat.JSON_LD
+
     def answers_to(self, name: str) -> bool:
         """Whether a name used by a client means this format."""
         return name in (self.name, self.media_type) or name in self.aliases
@@ -75,6 +80,7 @@ GRAPH_FORMATS: tuple[Format, ...] = (
     Format("jsonld", "application/ld+json", RdfFormat.JSON_LD, ("json-ld", "json", "application/json")),
 )
 
+FOR_TRIPLE_TERMS: tuple[Format, ...] = tuple(one for one in GRAPH_FORMATS if one.holds_triple_terms)
 WITH_PREFIXES: frozenset[str] = frozenset({"turtle", "trig"})
 """The formats whose IRIs prefixes shorten."""
 BY_NAME: dict[str, Format] = {one.name: one for one in (*RESULT_FORMATS, *GRAPH_FORMATS)}

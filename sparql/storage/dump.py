@@ -7,19 +7,22 @@ takes neither its time nor its memory.
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import IO
 
 import pyoxigraph
-from pyoxigraph import DefaultGraph, NamedNode, Quad, RdfFormat, Triple
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, RdfFormat, Triple
 
+from sparql.model.errors import TripleTermUnwritable
 from sparql.model.vocabulary import DEFAULT, SYSTEM_GRAPHS
-from sparql.protocol.formats import GRAPH_FORMATS, WITH_PREFIXES, Format
+from sparql.protocol.formats import FOR_TRIPLE_TERMS, GRAPH_FORMATS, WITH_PREFIXES, Format
 from sparql.protocol.negotiation import choose_by_name
 
 _PIECE = 64 * 1024
+TRIPLE_TERM_STATUS = 3
+"""The exit status for a graph with a triple term that the format cannot hold; nothing was written."""
 
 
 def holds_graph_names(format_: Format) -> bool:
@@ -41,6 +44,8 @@ def write_dump(
     engine = format_.engine
     assert isinstance(engine, RdfFormat)
     content: Iterator[Quad] | Iterator[Triple]
+    written = [name] if name is not None else _clients(graph) if holds_graph_names(format_) else [DEFAULT]
+    check_triple_terms(graph, format_, written)
     if name is not None:
         content = (quad.triple for quad in graph.quads_for_pattern(None, None, None, name))
     elif holds_graph_names(format_):
@@ -51,11 +56,27 @@ def write_dump(
     pyoxigraph.serialize(content, output, format=engine, prefixes=shortened)
 
 
+def check_triple_terms(
+    graph: pyoxigraph.Store, format_: Format, names: Sequence[NamedNode | BlankNode | DefaultGraph]
+) -> None:
+    """Raises TripleTermUnwritable where one of these graphs holds a triple term and the format cannot."""
+    if not format_.holds_triple_terms and graph.query(
+        "ASK { ?s ?p ?o FILTER (isTriple(?o)) }", default_graph=list(names)
+    ):
+        raise triple_term_unwritable(format_)
+
+
+def triple_term_unwritable(format_: Format) -> TripleTermUnwritable:
+    """The error for an answer with a triple term, with the formats that can hold it."""
+    return TripleTermUnwritable(format_.media_type, [one.media_type for one in FOR_TRIPLE_TERMS])
+
+
 def _of_clients(graph: pyoxigraph.Store) -> Iterator[Quad]:
-    named = [one for one in graph.named_graphs() if one not in SYSTEM_GRAPHS]
-    return chain.from_iterable(
-        graph.quads_for_pattern(None, None, None, one) for one in (DefaultGraph(), *named)
-    )
+    return chain.from_iterable(graph.quads_for_pattern(None, None, None, one) for one in _clients(graph))
+
+
+def _clients(graph: pyoxigraph.Store) -> list[NamedNode | BlankNode | DefaultGraph]:
+    return [DefaultGraph(), *(one for one in graph.named_graphs() if one not in SYSTEM_GRAPHS)]
 
 
 def main(arguments: list[str]) -> int:
@@ -70,6 +91,8 @@ def main(arguments: list[str]) -> int:
             )
     except BrokenPipeError:
         return 1
+    except TripleTermUnwritable:
+        return TRIPLE_TERM_STATUS
     return 0
 
 

@@ -8,6 +8,7 @@ JSON-LD, 40 kB, take minutes. Everything else nests at no cost.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from typing import IO, Protocol
 from xml.parsers import expat
 
@@ -25,6 +26,8 @@ LONGEST_ENTITY = 2000
 The engine puts together what each stands for where it is declared, used or not: a kilobyte of entities that
 name one another takes all memory.
 """
+TERM_TOO_LONG = "A literal or IRI is longer than 16 MB, which the parser does not take; shorten it."
+"""What a MemoryError of the parser means."""
 _REFERENCE = re.compile(r"&([^#;&\s][^;&\s]*);")
 _LONGEST_LINE = 65_536
 _HIDING = re.compile(rb"""<[^<>"{}|^`\x00-\x20]*>|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
@@ -39,10 +42,16 @@ class ShallowFile:
     def __init__(self, file: IO[bytes], format_: RdfFormat, limit: int = DEEPEST) -> None:
         self._file = file
         self._depth: _Depth = _depth_of(format_, limit)
+        self._begun = False
 
     def read(self, size: int = -1, /) -> bytes:
         """As of a file. Raises PayloadProblem."""
         data = self._file.read(size)
+        if not self._begun:
+            self._begun = True
+            if data.startswith(BOM_UTF8):
+                # Allowed in front of XML and of no other syntax, and written by common editors.
+                data = data.removeprefix(BOM_UTF8) or self._file.read(size)
         self._depth.pass_over(data)
         return data
 

@@ -83,13 +83,17 @@ class Sink:
 
     def write(self, data: bytes) -> int:
         """Accept bytes of the answer; raises QueryStopped when it is no longer wanted."""
-        if self._monitor.stopped == self._number:
-            raise QueryStopped
+        self.raise_if_stopped()
         self._parts.append(bytes(data))
         self._size += len(data)
         if self._size >= self._threshold:
             self._pass_on()
         return len(data)
+
+    def raise_if_stopped(self) -> None:
+        """Raises QueryStopped when the answer is no longer wanted."""
+        if self._monitor.stopped == self._number:
+            raise QueryStopped
 
     def flush(self) -> None:
         """Does nothing: chunks are sent by size, the last one by ``finish``."""

@@ -17,13 +17,23 @@ import shutil
 import socket
 import sys
 import threading
-from typing import Any
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
 
 import pyoxigraph
-from pyoxigraph import BlankNode, DefaultGraph, NamedNode, QuerySolutions, QueryTriples, RdfFormat
+from pyoxigraph import (
+    BlankNode,
+    DefaultGraph,
+    NamedNode,
+    QueryBoolean,
+    QuerySolutions,
+    QueryTriples,
+    RdfFormat,
+)
 
 from sparql.model.errors import GraphUnknown, SparqlError
 from sparql.protocol.formats import BY_NAME, Format
+from sparql.storage.dump import check_triple_terms, triple_term_unwritable
 from sparql.syntax.column_order import as_in, with_columns
 from sparql.syntax.unknown_functions import tolerating
 from sparql.workers.capture.store_copy import CopyBehind, StoreCopy, copies_folder, copy_of
@@ -37,6 +47,7 @@ from sparql.workers.sending import CHUNK, QueryMonitor, QueryStopped, Sink
 from sparql.workers.whole_graph import whole_graph
 
 _IDLE_BEFORE_WARMING_S = 2.0
+_IN_MEMORY = 2**20
 # Parsers recurse for each nesting level of a text. This is address space; memory is taken when used.
 THREAD_STACK_BYTES = 16 * 2**20
 
@@ -160,14 +171,29 @@ class Worker:
         format_ = BY_NAME[request["graph_format"] if triples else request["result_format"]]
         facts = {"unknown_functions": [iri.value for iri in unknown]} if unknown else {}
         sink = self._sink(request, format_, facts)
-        # The engine accepts any object with a write method.
-        if isinstance(results, QueryTriples) and request["prefixes"]:
-            assert isinstance(format_.engine, RdfFormat)
-            prefixes = request["prefixes"]
-            pyoxigraph.serialize(results, sink, format=format_.engine, prefixes=prefixes)  # type: ignore[arg-type]
+        if format_.holds_triple_terms:
+            _serialize(results, sink, format_, request["prefixes"])
         else:
-            results.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
+            assert isinstance(results, QueryTriples)
+            self._serialize_whole(results, sink, format_)
         sink.finish()
+
+    def _serialize_whole(self, results: QueryTriples, sink: Sink, format_: Format) -> None:
+        """Write the whole answer aside before its first byte is sent: any triple may hold a triple term.
+
+        Raises TripleTermUnwritable.
+        """
+        with SpooledTemporaryFile(_IN_MEMORY) as aside:
+            held = _Stoppable(aside, sink)
+            try:
+                _serialize(results, held, format_, None)
+            except OSError as error:
+                if "RDF 1.2" in str(error):
+                    raise triple_term_unwritable(format_) from error
+                raise
+            aside.seek(0)
+            while piece := aside.read(CHUNK):
+                sink.write(piece)
 
     def _query(
         self,
@@ -212,6 +238,7 @@ class Worker:
     ) -> None:
         """Send a graph without the memory that CONSTRUCT needs to find duplicates."""
         assert isinstance(format_.engine, RdfFormat)
+        check_triple_terms(store, format_, [graph])
         prefixes = request.get("prefixes")
         sink = self._sink(request, format_)
         # The engine accepts any object with a write method.
@@ -288,6 +315,36 @@ class Worker:
         if self._functions is None:
             self._functions, self._aggregates = load_functions(), load_aggregates()
         return self._functions
+
+
+class _Stoppable:
+    """A file that the serializer writes to until the answer is no longer wanted."""
+
+    def __init__(self, file: IO[bytes], sink: Sink) -> None:
+        self._file = file
+        self._sink = sink
+
+    def write(self, data: bytes) -> int:
+        """Write on. Raises QueryStopped."""
+        self._sink.raise_if_stopped()
+        return self._file.write(data)
+
+    def flush(self) -> None:
+        """Does nothing: it is read again here."""
+
+
+def _serialize(
+    results: QuerySolutions | QueryBoolean | QueryTriples,
+    output: Sink | _Stoppable,
+    format_: Format,
+    prefixes: dict[str, str] | None,
+) -> None:
+    # The engine accepts any object with a write method.
+    if isinstance(results, QueryTriples) and prefixes:
+        assert isinstance(format_.engine, RdfFormat)
+        pyoxigraph.serialize(results, output, format=format_.engine, prefixes=prefixes)  # type: ignore[arg-type]
+    else:
+        results.serialize(output, format=format_.engine)  # type: ignore[arg-type]
 
 
 def main(arguments: list[str]) -> int:

@@ -31,7 +31,7 @@ from sparql.model.unknown_names import nearest_name, unknown_name, unused_parame
 from sparql.model.vocabulary import DEFAULT, DERIVED, GRAPH, INFERRED, ONTOLOGY
 from sparql.protocol.conditions import Conditions
 from sparql.protocol.formats import GRAPH_FORMATS, Format
-from sparql.syntax.nesting_guard import ShallowFile
+from sparql.syntax.nesting_guard import TERM_TOO_LONG, ShallowFile
 
 _PARAMETERS = ("graph", "default", "partial", "format")
 
@@ -106,6 +106,8 @@ def read_payload(body: IO[bytes], format_: Format, base: str) -> frozenset[Tripl
         return frozenset(quad.triple for quad in quads)
     except SyntaxError as error:
         raise _payload_problem(error, format_, body) from error
+    except MemoryError as error:
+        raise PayloadProblem(TERM_TOO_LONG) from error
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _RESULTS = "application/sparql-results+json"
 _GRAPHS = ", ".join(one.media_type for one in GRAPH_FORMATS)
-_BYTES_PER_CHARACTER = 4
+BYTES_PER_CHARACTER = 4
 # What servers send for files whose type they do not know.
 _VAGUE = frozenset({"", "text/plain", "application/octet-stream"})
 
@@ -39,7 +39,7 @@ class Admission:
     def __init__(self, settings: Settings, guard: Guard, remote: RemoteAccess | None = None) -> None:
         self._guard = guard
         self.limits = TextLimits(settings)
-        self._most_bytes = settings.max_update_chars * _BYTES_PER_CHARACTER
+        self._most_bytes = settings.max_update_chars * BYTES_PER_CHARACTER
         self._settings = settings
         self._given_remote = remote
 
@@ -132,7 +132,7 @@ def _parse(content: bytes, format_: RdfFormat, url: str) -> list[Triple]:
         quads = list(pyoxigraph.parse(guarded, format=format_, base_iri=url, rename_blank_nodes=True))
     except PayloadProblem as error:
         raise FetchFailed(url, f"its RDF cannot be taken ({error})") from error
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, MemoryError) as error:
         raise FetchFailed(url, f"its RDF cannot be read ({error})") from error
     if any(not isinstance(quad.graph_name, DefaultGraph) for quad in quads):
         raise FetchRefused(url, "it holds named graphs, and LOAD takes one graph")

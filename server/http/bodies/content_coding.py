@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import zlib
-from typing import Final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO, Final, cast
+
+from starlette.requests import ClientDisconnect
 
 from server.errors import BodyTooLarge, MalformedBody, UnsupportedCoding
 
@@ -17,6 +23,59 @@ def is_packed(coding: str | None) -> bool:
     if name not in ("identity", *_GZIP):
         raise UnsupportedCoding(name)
     return name in _GZIP
+
+
+@contextmanager
+def unpacked(
+    body: IO[bytes], coding: str | None, limit: int, wanted: Callable[[], bool] = lambda: True
+) -> Iterator[IO[bytes]]:
+    """A received body to be read as it unpacks, into at most `limit` bytes, while it is `wanted`.
+
+    Reading it raises `BodyTooLarge`, `MalformedBody` and `ClientDisconnect`; this raises `UnsupportedCoding`.
+    """
+    content = cast("IO[bytes]", gzip.GzipFile(fileobj=body, mode="rb")) if is_packed(coding) else body
+    try:
+        yield cast("IO[bytes]", io.BufferedReader(LimitedStream(content, limit, wanted)))
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise not_whole(error) from error
+
+
+class LimitedStream(io.RawIOBase):
+    """A stream limited in bytes, since compressed input can unpack to any size.
+
+    Raises `BodyTooLarge`, and `ClientDisconnect` when it is no longer `wanted`.
+    """
+
+    def __init__(self, stream: IO[bytes], limit: int, wanted: Callable[[], bool]) -> None:
+        self._stream = stream
+        self._limit = limit
+        self._wanted = wanted
+        self._given = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Read again from a place; what is read counts anew."""
+        self._given = 0
+        return self._stream.seek(offset, whence)
+
+    def readinto(self, buffer: object) -> int:
+        """Read on into a buffer."""
+        if not self._wanted():
+            raise ClientDisconnect
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        piece = self._stream.read(len(view))
+        view[: len(piece)] = piece
+        self._given += len(piece)
+        if self._given > self._limit:
+            raise BodyTooLarge(self._limit)
+        return len(piece)
 
 
 class Unpacked:

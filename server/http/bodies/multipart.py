@@ -17,11 +17,11 @@ from python_multipart.exceptions import FormParserError, MultipartParseError
 from python_multipart.multipart import MultipartParser
 
 from server.errors import MalformedBody
+from server.http.bodies.request_bodies import IN_MEMORY
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
-IN_MEMORY = 2**20
 _BLOCK = 2**16
 # The mistakes of clients are answered, and need no warning in the log.
 logging.getLogger("python_multipart").setLevel(logging.ERROR)

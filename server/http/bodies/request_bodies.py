@@ -1,16 +1,23 @@
 """Reading request bodies: bounded, decoded, checked; every failure says what to send instead."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import cache
-from typing import Annotated, Any, Final, TypeVar
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError, WithJsonSchema
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from server.errors import BodyTooLarge, InvalidBody, MalformedBody, UnsupportedBody
 from server.http.bodies.content_coding import Unpacked, is_packed
 from server.message import member_problems
 
+IN_MEMORY: Final = 2**20
+"""Bytes of a body that are held in memory; beyond them it is a file."""
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -36,6 +43,24 @@ async def read_body(request: Request, limit: int) -> bytes:
     return b"".join(chunks)
 
 
+@asynccontextmanager
+async def received(request: Request, folder: Path, limit: int) -> AsyncIterator[IO[bytes]]:
+    """The body in a file of the data folder's disk. Raises BodyTooLarge and ClientDisconnect."""
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > limit:
+        raise BodyTooLarge(limit)
+    size = 0
+    with SpooledTemporaryFile(IN_MEMORY, dir=str(folder)) as file:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > limit:
+                raise BodyTooLarge(limit)
+            # Beyond the first megabyte this writes to the disk.
+            await run_in_threadpool(file.write, chunk)
+        file.seek(0)
+        yield file
+
+
 async def read_json(request: Request, model: type[M], limit: int) -> M:
     """The body as a message; without one, a message of which nothing is given.
 
@@ -51,7 +76,7 @@ async def read_json(request: Request, model: type[M], limit: int) -> M:
 def parse_json(body: bytes) -> Any:
     """The JSON value of a body. Raises `MalformedBody` with the place of the mistake."""
     try:
-        value = json.loads(body.decode("utf-8"))
+        value = json.loads(body.decode("utf-8-sig"))
         if b"\\ud" in body.lower():
             # Half of a surrogate pair is no character: nothing that stores or sends text takes it.
             json.dumps(value, ensure_ascii=False).encode("utf-8")

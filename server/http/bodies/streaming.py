@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Mapping
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -95,6 +97,18 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
         if leaving is not None:
             leaving.remove_done_callback(leave)
             leaving.cancel()
+
+
+async def while_wanted(request: Request, work: Callable[..., T]) -> T:
+    """The outcome of ``work`` on a thread, which asks ``wanted``: no longer when the client has left.
+
+    Raises ClientLeft then. The request's body must have been read.
+    """
+    left = threading.Event()
+    try:
+        return await while_connected(request, run_in_threadpool(work, wanted=lambda: not left.is_set()))
+    finally:
+        left.set()
 
 
 async def until_gone(receive: Receive) -> None:

@@ -12,6 +12,7 @@ from server import errors as server
 from server.data.rdf_files import LoadError
 from server.data.sample.mapping import MappingError
 from server.gaps import gap_errors
+from server.http.bodies.streaming import ClientLeft
 from server.http.reporting.problems import ProblemMap, add_sparql
 from server.jobs import job_errors
 from server.rules import edit_errors
@@ -172,6 +173,7 @@ def all_problems() -> ProblemMap:
     add(server.RequestUnderWay, 409, "First request under way", headers=lambda error: {"Retry-After": "1"})
     add(server.ReplyLost, 409, "Reply lost", members=lambda error: {"revision": error.revision})
     add(ClientDisconnect, _CLIENT_LEFT, "Client disconnected")
+    add(ClientLeft, _CLIENT_LEFT, "Client disconnected")
     add(server.TooManyListeners, 503, "Too many listeners", headers=lambda error: {"Retry-After": "30"})
     return problems
 

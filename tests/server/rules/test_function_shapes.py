@@ -65,7 +65,8 @@ async def test_a_shape_judges_by_the_functions_that_the_endpoint_has(
         (GEOF + "aggUnion", ""),
         (
             "http://example.org/shapes#twice",
-            "s:twice a sh:SPARQLFunction ; sh:parameter [ sh:path s:a ] ; sh:select 'SELECT ($a*2 AS ?r) {}' .",
+            "s:twice a sh:SPARQLFunction ; sh:parameter [ sh:path s:a ] ; "
+            "sh:select 'SELECT ($a*2 AS ?r) {}' .",
         ),
     ],
 )

@@ -19,7 +19,8 @@ from server.http.access.keys import Scope
 from server.http.page_parameters import Needed
 from server.http.routes.page import page_of, prefers_html
 from server.runtime.context import Services
-from sparql.protocol.formats import GRAPH_FORMATS
+from sparql.model.errors import TripleTermUnwritable
+from sparql.protocol.formats import FOR_TRIPLE_TERMS, GRAPH_FORMATS, Format
 from sparql.protocol.negotiation import choose
 from sparql.workers.result import QueryRequest
 
@@ -89,12 +90,20 @@ async def _described(services: Services, request: Request, text: str) -> Respons
         raise UnknownResource(f"The graph knows nothing of <{iri.value}>.")
     if (shown := page_of(request, iri.value)) is not None:
         return shown
-    format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
-    async with services.readers.query(
-        QueryRequest(f"DESCRIBE {iri}", format_, prefixes=services.schema.prefixes)
-    ) as result:
-        body = b"".join([chunk async for chunk in result])
+    accept = request.headers.get("accept")
+    format_ = choose(accept, GRAPH_FORMATS)
+    try:
+        body = await _description(services, iri, format_)
+    except TripleTermUnwritable:
+        format_ = choose(accept, FOR_TRIPLE_TERMS)
+        body = await _description(services, iri, format_)
     return Response(body, headers={"Content-Type": format_.content_type, "Vary": "Accept"})
+
+
+async def _description(services: Services, iri: NamedNode, format_: Format) -> bytes:
+    asked = QueryRequest(f"DESCRIBE {iri}", format_, prefixes=services.schema.prefixes)
+    async with services.readers.query(asked) as result:
+        return b"".join([chunk async for chunk in result])
 
 
 async def _shown(services: Services, request: Request, iri: str | None) -> Response:

@@ -1,23 +1,22 @@
 """The rules in force and how to change them: `/rules`, `/ontologies/FILE`, `/shapes/FILE` ..."""
 
-import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 from pyoxigraph import NamedNode, RdfFormat
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ontology.catalog import CATALOG
 from server.errors import InvalidBody, MalformedBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_body, read_json
-from server.http.bodies.streaming import ClientLeft, while_connected
+from server.http.bodies.streaming import while_wanted
 from server.http.page_parameters import Needed
 from server.message import Message
 from server.rules.checking import Reasoner, reasoned
@@ -43,7 +42,6 @@ _Rewrite = Annotated[
         "successor instead, in the same commit."
     ),
 ]
-T = TypeVar("T")
 _TYPES = {".ttl": "text/turtle", ".nt": "application/n-triples", ".xml": "application/xml"}
 
 
@@ -125,8 +123,8 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         if not edit.files:
             raise InvalidBody([("body", "give at least one file, as a member of 'ontology' or 'shapes'")])
         if _flag("dry-run", dry_run):
-            return await _while_wanted(request, partial(_would, rule_registry, edit, asked))
-        switched = await _while_wanted(request, partial(rule_registry.apply, edit, asked=asked))
+            return await while_wanted(request, partial(_would, rule_registry, edit, asked))
+        switched = await while_wanted(request, partial(rule_registry.apply, edit, asked=asked))
         return switched_json(switched)
 
     @routes.post("/check", dependencies=admin, openapi_extra=body_schema(EditMessage))
@@ -134,14 +132,14 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         """What the check says of the files in force with these edits; nothing is changed."""
         message = await read_json(request, EditMessage, limit)
         edit = await run_in_threadpool(_guarded, message.edit())
-        return await _while_wanted(request, partial(_checked, rule_registry, edit, reason))
+        return await while_wanted(request, partial(_checked, rule_registry, edit, reason))
 
     @routes.post("/impact", dependencies=admin, openapi_extra=body_schema(EditMessage))
     async def post_impact(request: Request) -> dict[str, Any]:
         """What these edits would change: what would fail, what would pass, what would follow."""
         message = await read_json(request, EditMessage, limit)
         edit = await run_in_threadpool(_guarded, message.edit())
-        return await _while_wanted(request, partial(_would, rule_registry, edit))
+        return await while_wanted(request, partial(_would, rule_registry, edit))
 
     for kind, path in ((Kind.ONTOLOGY, "/ontologies/{file}"), (Kind.SHAPES, "/shapes/{file}")):
         _file_routes(routes, services, kind, path)
@@ -198,9 +196,7 @@ async def _edit(
     digest = str(tag).strip().removeprefix("W/").strip('"').removesuffix(COMPRESSED)
     expected = {} if tag in (None, "*") else {(kind, name): digest}
     is_new = rule_registry.digest(kind, name) is None and name != CATALOG
-    switched = await _while_wanted(
-        request, partial(rule_registry.apply, edit, expected=expected, asked=asked)
-    )
+    switched = await while_wanted(request, partial(rule_registry.apply, edit, expected=expected, asked=asked))
     return JSONResponse(switched_json(switched), 201 if is_new and content is not None else 200)
 
 
@@ -213,18 +209,7 @@ async def _dry_run(
     asked: Rewriting,
 ) -> Response:
     edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
-    return JSONResponse(await _while_wanted(request, partial(_would, rule_registry, edit, asked)))
-
-
-async def _while_wanted(request: Request, work: Callable[..., T]) -> T:
-    """The outcome of work on a thread, which is given up when the client leaves: it asks `wanted`."""
-    left = threading.Event()
-    try:
-        return await while_connected(request, run_in_threadpool(work, wanted=lambda: not left.is_set()))
-    except ClientLeft:
-        raise ClientDisconnect from None
-    finally:
-        left.set()
+    return JSONResponse(await while_wanted(request, partial(_would, rule_registry, edit, asked)))
 
 
 def _media_type(file: str) -> str:

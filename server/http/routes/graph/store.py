@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import uuid
-import zlib
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from tempfile import SpooledTemporaryFile
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import IO, Any, Protocol, cast
 from urllib.parse import quote
 
@@ -18,12 +15,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from ontology import Schema
+from server.http.access.admission import BYTES_PER_CHARACTER
 from server.http.access.guard import Guard
 from server.http.access.keys import Scope
-from server.http.bodies.content_coding import is_packed, not_whole
-from server.http.bodies.multipart import IN_MEMORY, boundary_of, read_parts
-from server.http.bodies.request_bodies import media_type
-from server.http.bodies.streaming import ClientLeft, ResultResponse, while_connected
+from server.http.bodies.content_coding import unpacked
+from server.http.bodies.multipart import boundary_of, read_parts
+from server.http.bodies.request_bodies import media_type, received
+from server.http.bodies.streaming import ClientLeft, ResultResponse, while_connected, while_wanted
 from server.http.reporting.refusals import refusal
 from server.http.reporting.statements import judged_in_full, rejection_json
 from server.http.reporting.warning_header import warning_of
@@ -105,6 +103,7 @@ class Graphs:
     def __init__(self, services: StoreServices) -> None:
         self._services = services
         self._graphs = GraphStore(services.store, services.writer_for("graph store"))
+        self._limit = services.settings.max_update_chars * BYTES_PER_CHARACTER
 
     async def get(self, request: Request) -> Response:
         """A graph in the format that the client likes best (5.2); HEAD only its headers (5.7)."""
@@ -172,9 +171,10 @@ class Graphs:
         conditions = _conditions(request)
         write = self._graphs.replace if replacing else self._graphs.merge
         try:
-            async with _received(request) as body:
-                triples = await asyncio.to_thread(_triples, request, body, self._base(wanted))
-        except ClientDisconnect:
+            async with received(request, self._services.settings.data, self._limit) as body:
+                reading = partial(_triples, request, body, self._base(wanted), self._limit)
+                triples = await while_wanted(request, reading)
+        except (ClientDisconnect, ClientLeft):
             return Response(status_code=_CLIENT_CLOSED_REQUEST)
         outcome = await asyncio.to_thread(write, wanted.graph, triples, conditions, partial=wanted.partial)
         return self._written(request, wanted, outcome)
@@ -224,19 +224,11 @@ class Graphs:
         return f"{self._services.settings.base_url}/store?graph={quote(wanted.graph.value, safe='')}"
 
 
-@asynccontextmanager
-async def _received(request: Request) -> AsyncIterator[IO[bytes]]:
-    """The body in a file, beyond a megabyte on the disk. Raises ClientDisconnect when it is cut off."""
-    with SpooledTemporaryFile(IN_MEMORY) as file:
-        async for chunk in request.stream():
-            file.write(chunk)
-        file.seek(0)
-        yield file
-
-
-def _triples(request: Request, body: IO[bytes], base: str) -> frozenset[Triple]:
+def _triples(
+    request: Request, body: IO[bytes], base: str, limit: int, *, wanted: Callable[[], bool]
+) -> frozenset[Triple]:
     """The triples of a body or, of a form, of all its documents together."""
-    with _decoded(request, body) as content:
+    with unpacked(body, request.headers.get("content-encoding"), limit, wanted) as content:
         if media_type(request) == _FORM:
             boundary = boundary_of(request.headers["content-type"])
             triples: set[Triple] = set()
@@ -247,18 +239,6 @@ def _triples(request: Request, body: IO[bytes], base: str) -> frozenset[Triple]:
             return frozenset()
         content.seek(0)
         return read_payload(content, payload_format(request.headers.get("content-type")), base)
-
-
-@contextmanager
-def _decoded(request: Request, body: IO[bytes]) -> Iterator[IO[bytes]]:
-    if not is_packed(request.headers.get("content-encoding")):
-        yield body
-        return
-    try:
-        with gzip.GzipFile(fileobj=body, mode="rb") as content:
-            yield cast("IO[bytes]", content)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise not_whole(error) from error
 
 
 def _raw_path(request: Request) -> str:

@@ -1,11 +1,7 @@
 """`/jobs`: many documents at once, their progress, and what clients do to a job."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
-from tempfile import SpooledTemporaryFile
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query
 from starlette.concurrency import run_in_threadpool
@@ -13,10 +9,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from extractors.prompting.methods import MethodName, method_named
-from server.errors import BodyTooLarge
 from server.http.access.keys import Scope
 from server.http.bodies.event_stream import EVENT_HEADERS, EVENTS
-from server.http.bodies.multipart import IN_MEMORY
+from server.http.bodies.request_bodies import received
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
 from server.jobs.body import FORM, accept, records_of_body
@@ -76,7 +71,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         kind = request.headers.get("content-type", "")
         coding = request.headers.get("content-encoding", "")
         try:
-            async with _received(request, services.settings.data, limit) as body:
+            async with received(request, services.settings.data, limit) as body:
                 records = records_of_body(body, kind, coding, longest=longest, limit=limit)
                 job = await asyncio.to_thread(accept, jobs, wanted, records)
         except ClientDisconnect:
@@ -165,21 +160,3 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         return Response(status_code=204)
 
     return routes
-
-
-@asynccontextmanager
-async def _received(request: Request, folder: Path, limit: int) -> AsyncIterator[IO[bytes]]:
-    """The body in a file of the data folder's disk. Raises BodyTooLarge and ClientDisconnect."""
-    declared = request.headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > limit:
-        raise BodyTooLarge(limit)
-    size = 0
-    with SpooledTemporaryFile(IN_MEMORY, dir=str(folder)) as file:
-        async for chunk in request.stream():
-            size += len(chunk)
-            if size > limit:
-                raise BodyTooLarge(limit)
-            # Beyond the first megabyte this writes to the disk.
-            await run_in_threadpool(file.write, chunk)
-        file.seek(0)
-        yield file
