@@ -34,7 +34,7 @@ from sparql.remote.conversion import Conversion
 from sparql.remote.endpoint import JSON_RESULTS, check_whole, query_form, refused
 from sparql.remote.store import LOCAL_GRAPHS, RemoteStore
 from sparql.remote.store_capabilities import terms_of
-from sparql.remote.texts import with_kept_apart, without_system_graphs
+from sparql.remote.texts import called_functions, reads_beside, with_kept_apart, without_system_graphs
 from sparql.syntax.request_facts import Kind, facts_of
 from sparql.workers.pool import WorkerPool
 from sparql.workers.protocol import StreamedResult
@@ -159,6 +159,12 @@ class RemoteQueryService:
             )
         asked = {graph.value for graph in (*request.default_graphs, *request.named_graphs)}
         if _LOCAL & (facts.iris | asked):
+            if not (asked or facts.dataset_clause) and reads_beside(request.text, _LOCAL):
+                raise RemoteUnsupported(
+                    self._store.address.query_url,
+                    "a query over its own graph and one kept beside it (provenance, review, proposals, "
+                    "state). Ask for each in a query of its own, and join the answers, by VALUES for instance",
+                )
             return await self._beside.open_query(request)
         graph = facts.form is not None and facts.form.gives_graph
         offers = GRAPH_FORMATS if graph else RESULT_FORMATS
@@ -285,7 +291,7 @@ class RemoteQueryService:
         async with self._client.stream("POST", url, data=form, headers={"Accept": passed.accept}) as response:
             if not response.is_success:
                 await response.aread()
-                raise _failure(url, response)
+                raise _failure(url, response, passed.text)
             try:
                 check_whole(url, response.headers)
             except SparqlError:
@@ -313,9 +319,16 @@ class RemoteQueryService:
                 working.exception()
 
 
-def _failure(url: str, response: httpx.Response) -> SparqlError:
+def _failure(url: str, response: httpx.Response, text: str) -> SparqlError:
     """A 400 concerns the query, all else the store."""
     error = refused(url, response.status_code, response.text)
+    functions = called_functions(text)
+    if functions:
+        return RemoteUnsupported(
+            url,
+            f"this query, perhaps for its functions (<{'>, <'.join(functions)}>): there only those of the "
+            f"store can be called. It answers: {error.reply}",
+        )
     if response.status_code == 400:
         return MalformedRequest(f"The store refuses the query: {error.reply}")
     return error

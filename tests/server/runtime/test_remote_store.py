@@ -19,6 +19,7 @@ from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
 from sparql.model.store_errors import RemoteUnreachable
+from sparql.model.vocabulary import PROVENANCE
 from sparql.remote.address import RemoteAddress
 from tests.server.conftest import RecordedModel, own_gate, select
 from tests.support.remote_servers import VIRTUOSO_DEFAULT_GRAPH, clear, direct, oxigraph_server, virtuoso
@@ -112,6 +113,28 @@ async def update(client: httpx.AsyncClient, text: str) -> httpx.Response:
 
 async def ask(client: httpx.AsyncClient, query: str, accept: str) -> httpx.Response:
     return await client.post("/sparql", data={"query": query}, headers={"accept": accept})
+
+
+async def test_a_join_of_the_graph_with_its_provenance_is_refused_with_what_to_do(
+    client: httpx.AsyncClient,
+):
+    for query in (
+        f"SELECT * {{ ?s ?p ?o . GRAPH {PROVENANCE} {{ ?r ?q <<( ?s ?p ?o )>> }} }}",
+        f"SELECT * {{ GRAPH {PROVENANCE} {{ ?r ?q ?s }} ?s ?p ?o }}",
+    ):
+        answer = await ask(client, query, "application/sparql-results+json")
+        assert answer.status_code == 501, answer.text
+        assert "kept beside it" in answer.json()["detail"]
+    alone = f"SELECT * {{ GRAPH {PROVENANCE} {{ ?s ?p ?o }} }}"
+    assert (await ask(client, alone, "application/sparql-results+json")).status_code == 200
+
+
+async def test_a_function_that_the_store_lacks_is_named(client: httpx.AsyncClient):
+    area = "<http://www.opengis.net/def/function/geosparql/metricArea>"
+    query = f"SELECT ({area}('POINT(1 1)'^^<http://www.opengis.net/ont/geosparql#wktLiteral>) AS ?x) {{}}"
+    answer = await ask(client, query, "application/sparql-results+json")
+    assert answer.status_code == 501, answer.text
+    assert area in answer.json()["detail"]
 
 
 async def test_answers_come_in_every_format(client: httpx.AsyncClient):

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _KEPT = 8
 _MOST_NAMED = 500
 _MOST_AROUND = 3
+_FINEST = 1e-9
+"""Degrees, a tenth of a millimeter: below it nothing is simplified, and no grid can be made."""
 Box = tuple[float, float, float, float]
 _INSIDE = (GEO.rcc8tpp, GEO.rcc8ntpp)
 _Sort = Literal["points", "lines", "areas"]
@@ -127,7 +129,7 @@ class Drawing:
         sizes = (-shapely.length(shapes[fitting]), -shapely.area(shapes[fitting]))
         chosen = fitting[numpy.lexsort(sizes)][: wanted.limit]
         drawn = shapes[chosen]
-        if wanted.tolerance:
+        if wanted.tolerance >= _FINEST:
             drawn = shapely.simplify(drawn, wanted.tolerance)
             rounded = shapely.set_precision(drawn, wanted.tolerance / 10, mode="pointwise")
             drawn = numpy.where(shapely.is_empty(rounded), drawn, rounded)
