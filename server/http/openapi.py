@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fastapi import FastAPI
+from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from server.http.description.examples import add_example, examples
+from server.http.description.graph_answers import Explanation
 from server.http.description.operations import OPERATIONS, TAGS
 from server.http.reporting.problem_map import all_problems
 from server.http.reporting.problems import MEDIA_TYPE
@@ -105,7 +107,8 @@ def complete(app: FastAPI) -> None:
 def _complete(description: dict[str, Any]) -> None:
     schemas = description.setdefault("components", {}).setdefault("schemas", {})
     _gather_definitions(description["paths"], schemas)
-    models = {model for one in OPERATIONS.values() for model in one.answers.values()}
+    models: set[type[BaseModel]] = {Explanation}
+    models |= {model for one in OPERATIONS.values() for model in one.answers.values()}
     ordered = sorted(models, key=lambda model: model.__name__)
     _, answers = models_json_schema([(model, "validation") for model in ordered], ref_template=_REFERENCE)
     schemas.update(answers["$defs"])
@@ -143,9 +146,11 @@ def _describe_answers(path: str, method: str, operation: dict[str, Any]) -> None
     if path in ("/sparql", "/query"):
         features = {"schema": {"$ref": _REFERENCE.format(model="FeatureCollection")}}
         operation["responses"]["200"]["content"][FEATURE_FORMAT.media_type] = features
-    if path == "/sparql" and method == "post":
-        update = {"schema": {"$ref": _REFERENCE.format(model="UpdateAnswer")}}
-        operation["responses"]["200"]["content"][_JSON] = update
+        # With `explain`, whatever format is asked for.
+        models = ["Explanation", *(["UpdateAnswer"] if (path, method) == ("/sparql", "post") else [])]
+        references = [{"$ref": _REFERENCE.format(model=model)} for model in models]
+        schema = references[0] if len(references) == 1 else {"anyOf": references}
+        operation["responses"]["200"]["content"][_JSON] = {"schema": schema}
 
 
 def _complete_operation(path: str, method: str, operation: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.parserutils import CompValue, Expr
 
 from shapes.engine.functions import extension_functions, unusable_call
-from shapes.errors import UNEXPECTED, ShapeMalformed, in_words
+from shapes.errors import ShapeMalformed, in_words
 from shapes.paths import (
     ADDED,
     ANY,
@@ -126,7 +126,7 @@ def parsed(constraint: rdflib.term.Node, query: str) -> CompValue:
         raise ShapeMalformed(str(constraint), f"its SPARQL does not parse: {error}") from error
     except ValidationFailure as error:
         raise ShapeMalformed(str(constraint), f"SHACL does not allow its query: {error}") from error
-    except UNEXPECTED as error:
+    except Exception as error:  # rdflib raises bare exceptions, for unknown prefixes for instance
         raise ShapeMalformed(str(constraint), f"its query cannot be run: {in_words(error)}") from error
 
 

@@ -163,7 +163,7 @@ class RemoteQueryService:
                 raise RemoteUnsupported(
                     self._store.address.query_url,
                     "a query over its own graph and one kept beside it (provenance, review, proposals, "
-                    "state). Ask for each in a query of its own, and join the answers, by VALUES for instance",
+                    "state). Ask for each in a query of its own, and join the answers by VALUES",
                 )
             return await self._beside.open_query(request)
         graph = facts.form is not None and facts.form.gives_graph

@@ -34,6 +34,7 @@ class RewrittenPart(Answer):
     """A part of a query that was rewritten, and what was done."""
 
     model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, int]
     rewriting: str
     part: str
     what: str

@@ -355,3 +355,47 @@ async def test_so_it_is_in_an_edit_of_many_files(
 ) -> None:
     for name in ("a\0.ttl", "a" * 300 + ".ttl"):
         assert (await shared_shop_client.post(path, json={kind: {name: ""}})).status_code == 400
+
+
+QUERY = "s:X sh:targetClass :Park ; sh:sparql [ sh:message 'm' ; sh:select '''{}''' ] .\n"
+LIST = "_:l <http://www.w3.org/1999/02/22-rdf-syntax-ns#first> :near ; "
+LIST += "<http://www.w3.org/1999/02/22-rdf-syntax-ns#rest> _:l .\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s:X sh:targetClass :Park ; sh:property [ sh:path _:p ] . _:p sh:inversePath _:p .",
+        "s:X sh:targetClass :Park ; sh:property [ sh:path _:l ] . " + LIST,
+        "s:X sh:targetClass :Park ; sh:in _:l . " + LIST,
+        "s:X sh:targetClass :Park ; sh:or _:l . " + LIST,
+        "s:X sh:targetClass 'x' ; sh:targetSubjectsOf 3 .",
+        "s:X sh:targetClass :Park ; sh:property [ sh:path :near ; sh:equals 3 ; sh:class 'x' ] .",
+        f"s:X sh:targetClass :Park ; sh:property [ sh:path :name ; sh:pattern '{'(' * 3000}{')' * 3000}' ] .",
+        QUERY.format("CONSTRUCT WHERE { $this ?p ?o }"),
+        QUERY.format("SELECT $this { $this undeclared:near ?o }"),
+        QUERY.format("SELECT $this { " + "{" * 5000 + " $this ?p ?o " + "}" * 5000 + " }"),
+        QUERY.format("SELECT $this { $this ?p ?o FILTER(" + "(" * 20000 + "?o" + ")" * 20000 + ") }"),
+        QUERY.format("SELECT $this { $this ?p ?o FILTER(" + "?o || " * 20000 + "?o) }"),
+        "".join(f"s:N{n} sh:node s:N{n + 1} .\n" for n in range(3000)) + "s:N0 sh:targetClass :Park .",
+    ],
+)
+async def test_no_file_of_shapes_fails_the_server(shared_shop_client: httpx.AsyncClient, text: str) -> None:
+    client = shared_shop_client
+    before = (await client.get("/rules")).json()["rules"]
+    content = RULES.partition("s:Named")[0] + text
+    answer = await client.put("/shapes/hostile.ttl", content=content, headers=TURTLE, timeout=120)
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["detail"]
+    assert (await client.get("/rules")).json()["rules"] == before
+
+
+# SHACL leaves recursive shapes undefined (3.4.3); the engine stops after some rounds, and warns.
+@pytest.mark.filterwarnings("ignore:.*Recursive Shape:Warning")
+async def test_a_shape_that_refers_to_itself_is_judged_or_refused(client: httpx.AsyncClient) -> None:
+    for text in ("sh:node s:X", "sh:not s:X", "sh:property [ sh:path :near ; sh:node s:X ]"):
+        content = RULES.partition("s:Named")[0] + f"s:X sh:targetClass :Park ; {text} ."
+        answer = await client.put("/shapes/own.ttl", content=content, headers=TURTLE, timeout=120)
+        assert answer.status_code in (200, 201, 422), answer.text
+        added = await update(client, "INSERT DATA { :a a :Park ; :name 'a' ; :near :a }")
+        assert added.status_code in (200, 422), added.text

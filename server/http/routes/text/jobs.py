@@ -110,7 +110,11 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         dependencies=reads,
         response_class=Response,
         responses={
-            200: {"content": {EVENTS: {"schema": {"type": "string"}}}, "description": "Events"},
+            200: {
+                "content": {EVENTS: {"schema": {"type": "string"}}},
+                "description": "Events: `job`, whose data is what GET of the job answers, and `document`, "
+                "whose data is one of its documents, each with a number as `id`; and comments between.",
+            },
             204: {"description": "The job is finished, and all of it was sent."},
         },
     )
