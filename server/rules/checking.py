@@ -106,26 +106,26 @@ def examine(folders: Folders, known: Schema | None = None) -> Examined:
 
 
 @dataclass(frozen=True)
-class _Linted:
+class Linted:
     """What is found in an ontology, whatever the shapes are."""
 
     findings: tuple[Finding, ...]
     profiles: tuple[Profile, ...]
 
 
-_LINTED: WeakKeyDictionary[Schema, _Linted] = WeakKeyDictionary()
+LINTED: WeakKeyDictionary[Schema, Linted] = WeakKeyDictionary()
 """Of the schemas in use, which never change: most edits are of shapes."""
 
 
-def _lint(schema: Schema) -> _Linted:
+def _lint(schema: Schema) -> Linted:
     from ontology.checks.linting import lint_ontology
     from ontology.checks.profiles import lint_profile, profiles
 
-    linted = _LINTED.get(schema)
+    linted = LINTED.get(schema)
     if linted is None:
         found = profiles(schema.triples)
         findings = (*lint_ontology(schema), *_extents(schema), *lint_profile(schema, found))
-        linted = _LINTED[schema] = _Linted(findings, found)
+        linted = LINTED[schema] = Linted(findings, found)
     return linted
 
 

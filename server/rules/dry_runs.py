@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ontology import Schema
-from server.rules.checking import Examined, Folders, ended
+from server.rules.checking import LINTED, Examined, Folders, ended
 from server.rules.edit_errors import DryRunExceeded, EditSuperseded
 from server.rules.ruleset import Ruleset
 from shapes.time_limit import TimeLimit
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sparql.provenance.term_rewrites import Rewriting
     from sparql.workers.processes.task import Task
 
-READING_S: Final = 30.0
+READING_S: Final = 60.0
 """How long reading and checking the files of an edit may take: 5,000 shapes take some seconds."""
 Files = frozenset[tuple[str, str]]
 """Files of ontology and shapes, by kind and name."""
@@ -100,7 +100,8 @@ class DryRuns:
         from sparql.workers.processes.task import TaskFailed, TaskMemoryExceeded, TaskTimeout
 
         try:
-            found = list(run.task.run(examine_apart, folders, known, timeout_s=READING_S, wanted=run.wanted))
+            given = (folders, known, LINTED.get(known))
+            found = list(run.task.run(examine_apart, *given, timeout_s=READING_S, wanted=run.wanted))
         except TaskTimeout as error:
             raise DryRunExceeded(f"{READING_S:g} s", "", reading=True) from error
         except TaskMemoryExceeded as error:
@@ -109,12 +110,12 @@ class DryRuns:
             return Examined(ended(str(error)))
         if not found or not run.wanted():
             raise EditSuperseded(sorted(name for _, name in run.files))
-        (examined,) = found
-        return (
-            examined
-            if examined.schema is not None or examined.report.blocks
-            else replace(examined, schema=known)
-        )
+        ((examined, linted),) = found
+        if examined.schema is None and not examined.report.blocks:
+            examined = replace(examined, schema=known)
+        if examined.schema is not None and linted is not None:
+            LINTED[examined.schema] = linted
+        return examined
 
     @property
     def _seconds(self) -> str:

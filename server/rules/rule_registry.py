@@ -118,8 +118,8 @@ class RuleRegistry:
             if kept is None:
                 if not serves or not self.folders.shapes.is_dir():
                     raise
-                *used, left_out = usable_shapes(self.folders, self._schema)
-                kept = used[0], used[1]
+                usable, files, left_out = usable_shapes(self.folders, self._schema)
+                kept = usable, files
             opened = kept
             self.report_problem(error, left_out)
         self.current = Ruleset(self._schema, opened[0], self.folders.shapes, opened[1])
