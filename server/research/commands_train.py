@@ -1,4 +1,4 @@
-"""`urbankg train` and `urbankg trajectories`: train the adapter of the embedded model, and make its data."""
+"""`urbankg train` and `urbankg trajectories`: train an adapter, and make its data."""
 
 from __future__ import annotations
 
@@ -17,34 +17,44 @@ from server.cli.output import stderr
 from server.cli.progress import progress_bar
 from server.runtime.settings import Settings
 
-_NEEDED = ("torch", "transformers", "peft", "gguf")
+_NEEDED = ("torch", "transformers", "peft", "accelerate", "gguf")
 
 
 def train(
-    out: Annotated[Path, typer.Option(help="Folder for data, safetensors, records and scores.")],
-    adapter: Annotated[
-        Path | None, typer.Option(help="The GGUF file to write; default: adapter.gguf in the folder.")
+    out: Annotated[Path, typer.Option(help="Folder of the run: data, adapter, records, scores, card.")],
+    base: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of a causal model as transformers saves it; default: the packaged weights."
+        ),
     ] = None,
-    text2kgbench: Annotated[
-        list[Path] | None,
-        typer.Option(help="Unpacked wikidata_tekgen or dbpedia_webnlg folders: their training rows."),
-    ] = None,
-    fewrel: Annotated[Path | None, typer.Option(help="FewRel's file (val_wiki.json), unpacked.")] = None,
     instructions: Annotated[
         list[Path] | None, typer.Option(help="Files of dialogs, as `urbankg trajectories` writes them.")
     ] = None,
-    start: Annotated[Path | None, typer.Option(help="Folder of a run to go on from.")] = None,
-    minutes: Annotated[float, typer.Option(min=0.1, help="End after so long at the latest.")] = 90.0,
+    test: Annotated[
+        list[Path] | None, typer.Option(help="Such files to measure on, which are not learned from.")
+    ] = None,
+    answers: Annotated[
+        int | None, typer.Option(min=0, help="Generate at most so many of the test's answers.")
+    ] = None,
+    text2kgbench: Annotated[
+        list[Path] | None,
+        typer.Option(help="Folders of labeled sentences in the layout of Text2KGBench: their training rows."),
+    ] = None,
+    fewrel: Annotated[Path | None, typer.Option(help="FewRel's file (val_wiki.json), unpacked.")] = None,
+    start: Annotated[
+        Path | None, typer.Option(help="Folder of a finished run whose adapter to train on.")
+    ] = None,
+    minutes: Annotated[
+        float, typer.Option(min=0.1, help="For all of it, with what is measured at the end.")
+    ] = 90.0,
     epochs: Annotated[int, typer.Option(min=1)] = 1,
-    city: Annotated[int, typer.Option(min=1, help="Composed passages about cities.")] = 4000,
+    city: Annotated[int, typer.Option(min=0, help="Composed passages about cities.")] = 4000,
     plans: Annotated[int, typer.Option(min=0, help="Plans of questions.")] = 900,
     repeats: Annotated[int, typer.Option(min=1, help="How often each labeled sentence comes.")] = 1,
     long: Annotated[
         float, typer.Option(min=0, max=1, help="Share of the passages that are several after one another.")
     ] = 0.0,
-    later: Annotated[
-        list[str] | None, typer.Option(help="An ontology that the first half of the training leaves out.")
-    ] = None,
     batch: Annotated[int, typer.Option(min=1)] = 16,
     rank: Annotated[int, typer.Option(min=1, help="Of the adapter; alpha is twice as much.")] = 16,
     learning_rate: Annotated[float, typer.Option(min=0)] = 1e-3,
@@ -55,18 +65,24 @@ def train(
     seed: Annotated[int, typer.Option()] = 7,
     longest: Annotated[int, typer.Option(min=32, help="Tokens of a form with its fields.")] = 200,
     longest_dialog: Annotated[
-        int, typer.Option(min=1, help="Tokens of a dialog; longer ones are counted and left out.")
-    ] = 1024,
+        int,
+        typer.Option(
+            min=32, help="Tokens of a dialog with its answer; longer ones are counted and left out."
+        ),
+    ] = 4096,
     device: Annotated[
-        str, typer.Option(help="`cpu`, `cuda`, `cuda:1`, `mps`; `auto` takes a GPU where there is one.")
+        str,
+        typer.Option(help="`cpu`, or `auto` for a GPU where there is one (CUDA_VISIBLE_DEVICES chooses)."),
     ] = "auto",
     processes: Annotated[int, typer.Option(min=1, help="Make the examples with so many processes.")] = 1,
-    compiled: Annotated[bool, typer.Option(help="Compile the layers first; needs a C++ compiler.")] = True,
     measured: Annotated[
         bool, typer.Option(help="Fill in held-out forms with the engine afterwards, and calibrate by them.")
     ] = True,
 ) -> None:
-    """Train the embedded model's adapter on a GPU where there is one, else on this machine's processor."""
+    """Train a LoRA adapter for any base model, on a GPU where there is one, else on this machine's processor.
+
+    The same command goes on with a run that was stopped.
+    """
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise TrainingDataError(
@@ -79,33 +95,36 @@ def train(
     from extractors.research.training.train import Run
     from extractors.research.training.train import train as run_training
 
+    settings = TunerSettings(
+        epochs=epochs,
+        batch=batch,
+        learning_rate=learning_rate,
+        warm_up=warm_up,
+        decay=decay,
+        rank=rank,
+        alpha=2 * rank,
+        seed=seed,
+        longest=longest,
+        longest_dialog=longest_dialog,
+        device=device,
+    )
     run = Run(
         out,
-        adapter or out / "adapter.gguf",
-        TunerSettings(
-            epochs=epochs,
-            minutes=minutes,
-            batch=batch,
-            learning_rate=learning_rate,
-            warm_up=warm_up,
-            decay=decay,
-            rank=rank,
-            alpha=2 * rank,
-            seed=seed,
-            longest=longest,
-            longest_dialog=longest_dialog,
-            device=device,
-            compile=compiled,
-        ),
-        Mixture(city, plans, repeats, long, tuple(later or ())),
+        base,
+        settings,
+        Mixture(city, plans, repeats, long),
+        minutes,
         tuple(text2kgbench or ()),
         fewrel,
         tuple(instructions or ()),
+        tuple(test or ()),
+        answers,
         start,
         processes,
         measured,
     )
-    run_training(run, lambda line: stderr.print(line))
+    if not run_training(run, lambda line: stderr.print(line, markup=False)):
+        raise typer.Exit(130)
 
 
 def trajectories(

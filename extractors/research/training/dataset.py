@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
@@ -24,7 +24,7 @@ from extractors.research.training.text2kgbench import Topic, held_back
 from extractors.research.training.trajectories import Instruction
 from ontology.schema import Schema
 
-__all__ = ["PLAN", "Example", "Mixture", "build", "fingerprint", "write"]
+__all__ = ["PLAN", "Example", "Mixture", "build", "examples_of", "fingerprint", "write"]
 
 PLAN = "Plan the query."
 _HELD_BACK = 0.03
@@ -37,7 +37,7 @@ class Example:
     """One row of the training set: a text with the fields of its form, or a dialog with one answer.
 
     `source` is "city", "plan", "instruction" or the name of a topic of labeled sentences. `dialog` holds role
-    and words of each turn before the answer.
+    and words of each turn before the answer, `turn` what the answer of an instruction is for ("RTE triples").
     """
 
     source: str
@@ -45,6 +45,12 @@ class Example:
     fields: tuple[Asked, ...] = ()
     answer: str = ""
     dialog: tuple[tuple[str, str], ...] = ()
+    turn: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What a model that learned from it can answer: a form, a plan, or a turn of a dialog."""
+        return self.turn or ("plan" if self.dialog else "form")
 
 
 @dataclass(frozen=True)
@@ -52,15 +58,13 @@ class Mixture:
     """How many examples of each kind to make; the sentences of a topic come as often as `repeats` says.
 
     Each time with other fields and other names of them. `long` is the share of passages that are several
-    after one another. `later` names ontologies whose sentences come in the second half only, so that the
-    checkpoint at half time can be measured on ontologies that it never saw.
+    after one another.
     """
 
     city: int = 4000
     plans: int = 900
     repeats: int = 1
     long: float = 0.0
-    later: tuple[str, ...] = ()
 
 
 def _passage(passage: Passage, fields: CityFields) -> Example:
@@ -129,11 +133,14 @@ def _topics(
     ]
 
 
-def _instructions(instructions: Sequence[Instruction]) -> list[Example]:
+def examples_of(instructions: Iterable[Instruction]) -> list[Example]:
+    """The dialogs of a teacher as examples."""
     made = []
     for one in instructions:
         *dialog, answer = ((message.role, message.content) for message in one.messages)
-        made.append(Example("instruction", dialog[-1][1], answer=answer[1], dialog=tuple(dialog)))
+        made.append(
+            Example("instruction", dialog[-1][1], answer=answer[1], dialog=tuple(dialog), turn=one.turn)
+        )
     return made
 
 
@@ -147,7 +154,7 @@ def build(
     rename: float = 0.4,
     processes: int = 1,
 ) -> list[Example]:
-    """Make the examples in the order of training: shuffled, those of later ontologies in the second half.
+    """Make the examples in the order of training.
 
     They do not depend on the number of `processes` that make them.
     """
@@ -155,14 +162,9 @@ def build(
     made = _city(mixture, seed, validation=validation, processes=processes)
     made += _plans(mixture.plans, random, validation=validation)
     made += _topics(topics, mixture, random, validation=validation, rename=rename)
-    made += _instructions(instructions)
+    made += examples_of(instructions)
     random.shuffle(made)
-    later = [example for example in made if example.source in mixture.later]
-    rest = [example for example in made if example.source not in mixture.later]
-    half = len(made) // 2 if later else len(rest)
-    second = rest[half:] + later
-    random.shuffle(second)
-    return rest[:half] + second
+    return made
 
 
 def fingerprint(examples: Sequence[Example]) -> str:

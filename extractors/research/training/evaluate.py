@@ -11,9 +11,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -148,9 +150,17 @@ def _rates(counts: Counter[str], kind: str) -> dict[str, float]:
 
 
 async def measure(
-    examples: list[dict[str, Any]], adapter: Path | None, out: Path | None = None
+    examples: list[dict[str, Any]],
+    adapter: Path | None,
+    out: Path | None = None,
+    *,
+    until: float = math.inf,
+    clock: Callable[[], float] = time.monotonic,
 ) -> dict[str, Any]:
-    """Answer every example and count; with `out`, write mistakes.jsonl and calibration.json there."""
+    """Answer the examples until the clock shows `until`, and count.
+
+    With `out`, write mistakes.jsonl and calibration.json there.
+    """
     found = _Found()
     # An adapter on trial leaves no merged weights behind.
     with tempfile.TemporaryDirectory() as cache:
@@ -159,6 +169,8 @@ async def measure(
         await model.start()
         load_seconds = time.monotonic() - begin
         for example in examples:
+            if clock() >= until:
+                break
             await (_plan if example["source"] == "plan" else _form)(model, example, found)
         await model.close()
     scores: dict[str, Any] = {
@@ -188,11 +200,18 @@ async def measure(
     return scores
 
 
-def measure_run(out: Path, adapter: Path, limit: int | None = None) -> dict[str, Any]:
+def measure_run(
+    out: Path,
+    adapter: Path,
+    limit: int | None = None,
+    *,
+    until: float = math.inf,
+    clock: Callable[[], float] = time.monotonic,
+) -> dict[str, Any]:
     """Measure an adapter on its run's validation.jsonl; writes scores.json and calibration.json there."""
     with (out / "validation.jsonl").open(encoding="utf-8") as file:
         examples = [json.loads(line) for line in file]
-    scores = asyncio.run(measure(examples[:limit], adapter, out))
+    scores = asyncio.run(measure(examples[:limit], adapter, out, until=until, clock=clock))
     (out / "scores.json").write_text(json.dumps(scores, indent=1), encoding="utf-8")
     return scores
 

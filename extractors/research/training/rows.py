@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
-from extractors.prompting.form import END_OF_ANSWER, NONE, opening
+from extractors.errors import TrainingDataError
+from extractors.prompting.form import NONE, opening
 from extractors.research.training.dataset import Example
+from extractors.research.training.dialogs import Dialogs
 
-__all__ = ["LONGEST_DIALOG", "LONGEST_FORM", "Row", "rows_of"]
+__all__ = ["LONGEST_DIALOG", "LONGEST_FORM", "Lengths", "Row", "Rows", "rows_of"]
 
-LONGEST_DIALOG = 1024
-LONGEST_FORM = 200
+LONGEST_DIALOG: Final = 4096
+LONGEST_FORM: Final = 200
+_COLON: Final = ":"
 
 
 @dataclass(frozen=True)
@@ -23,111 +26,148 @@ class Row:
     `weights` are above 0 for the tokens of answers.
     """
 
+    kind: str
     tokens: tuple[int, ...]
     positions: tuple[int, ...]
     branches: tuple[int, ...]
     weights: tuple[float, ...]
 
+    @property
+    def is_form(self) -> bool:
+        """Whether it has branches, which must not see each other."""
+        return self.branches[-1] > 0
 
-def _dialog(tokenizer: Any, example: Example) -> Row:
-    messages = [{"role": role, "content": words} for role, words in example.dialog]
-    prompt = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-    head = tokenizer(prompt, add_special_tokens=False)["input_ids"]
-    answer = tokenizer(example.answer, add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
-    tokens = (*head, *answer)
-    weights = (0.0,) * len(head) + (1.0,) * len(answer)
-    return Row(tokens, tuple(range(len(tokens))), (0,) * len(tokens), weights)
+
+@dataclass
+class Lengths:
+    """The lengths of the examples of one kind in tokens, and what was too long to be learned from."""
+
+    lengths: list[int] = field(default_factory=list)
+    left_out: int = 0
+    fields_left_out: int = 0
+
+    def json(self) -> dict[str, int]:
+        """How many there are, the median and the longest, and how many were left out."""
+        ordered = sorted(self.lengths)
+        return {
+            "count": len(ordered),
+            "median_tokens": ordered[len(ordered) // 2],
+            "longest_tokens": ordered[-1],
+            "left_out": self.left_out,
+            "fields_left_out": self.fields_left_out,
+        }
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is learned from, and the lengths of all that was given by its kind."""
+
+    rows: list[Row]
+    lengths: Mapping[str, Lengths]
+
+    def report(self) -> Iterable[str]:
+        """A line for each kind."""
+        for kind, found in self.lengths.items():
+            counted = found.json()
+            said = f"{kind}: {counted['count']} of at most {counted['longest_tokens']} tokens"
+            said += f" (median {counted['median_tokens']}), {found.left_out} too long and left out"
+            yield said + (f", and {found.fields_left_out} fields" if found.fields_left_out else "")
 
 
 class _Pieces:
     """The tokens of the parts of forms; each distinct part is cut once, all of them together."""
 
-    def __init__(self, tokenizer: Any, forms: Sequence[Example]) -> None:
-        self._tokenizer = tokenizer
-        self._known: dict[str, list[int]] = {}
-        words = [opening(example.text) for example in forms]
-        fields = [field for example in forms for field in example.fields]
-        words += [field.answer + END_OF_ANSWER for field in fields]
-        self._cut(words)
-        self._heads: dict[str, list[int]] = {}
-        for example in forms:
-            for field in example.fields:
-                if field.heading not in self._heads:
-                    self._heads[field.heading] = self._behind(opening(example.text), field.heading)
+    def __init__(self, dialogs: Dialogs, forms: Sequence[Example]) -> None:
+        self._dialogs = dialogs
+        self._texts = self._cut([opening(example.text) for example in forms])
+        headings = {field.heading: opening(example.text) for example in forms for field in example.fields}
+        self._headings = self._behind(headings)
+        # An answer stands behind the colon of its heading.
+        self._answers = self._behind({field.answer: _COLON for example in forms for field in example.fields})
 
-    def _cut(self, words: Iterable[str]) -> None:
-        new = list(dict.fromkeys(word for word in words if word not in self._known))
-        if new:
-            cut = self._tokenizer(new, add_special_tokens=False)["input_ids"]
-            self._known.update(zip(new, cut, strict=True))
+    def _cut(self, words: Iterable[str]) -> dict[str, list[int]]:
+        distinct = list(dict.fromkeys(words))
+        if not distinct:
+            return {}
+        cut = self._dialogs.tokenizer(distinct, add_special_tokens=False)["input_ids"]
+        return dict(zip(distinct, cut, strict=True))
 
-    def _behind(self, text: str, heading: str) -> list[int]:
-        """The tokens of a heading where it stands: behind a text, which ends with its line."""
-        shared, whole = (
-            self[text],
-            self._tokenizer([text + heading], add_special_tokens=False)["input_ids"][0],
-        )
-        if whole[: len(shared)] != shared:
-            raise ValueError(f"the tokens of a text change with what follows it: {text!r}")
-        return list(whole[len(shared) :])
+    def _behind(self, places: Mapping[str, str]) -> dict[str, list[int]]:
+        """The tokens of words where they stand: behind others, with which they share none."""
+        before = self._cut(places.values())
+        wholes = self._cut(place + words for words, place in places.items())
+        found = {}
+        for words, place in places.items():
+            head, whole = before[place], wholes[place + words]
+            if whole[: len(head)] != head:
+                raise TrainingDataError(
+                    f"The base's tokenizer cuts {place!r} otherwise before {words!r}: forms cannot be "
+                    "learned with it. Train on dialogs alone (--city 0 --plans 0 and --instructions)."
+                )
+            found[words] = whole[len(head) :]
+        return found
 
-    def __getitem__(self, words: str) -> list[int]:
-        return self._known[words]
+    def row(self, example: Example, longest: int, lengths: Lengths) -> Row | None:
+        """The fields that fit behind the text, the answered ones first."""
+        shared = [*self._dialogs.opening, *self._texts[opening(example.text)]]
+        parts = [
+            (self._headings[field.heading], [*self._answers[field.answer], self._dialogs.end], field.weight)
+            for field in sorted(example.fields, key=lambda field: field.answer == NONE)
+        ]
+        lengths.lengths.append(len(shared) + sum(len(head) + len(reply) for head, reply, _ in parts))
+        if 2 * len(shared) > longest:
+            lengths.left_out += 1
+            return None
+        tokens, weights = list(shared), [0.0] * len(shared)
+        positions, branches = list(range(len(shared))), [0] * len(shared)
+        for number, (head, reply, weight) in enumerate(parts, 1):
+            added = len(head) + len(reply)
+            if len(tokens) + added > longest:
+                lengths.fields_left_out += 1
+                continue
+            tokens += [*head, *reply]
+            positions += range(len(shared), len(shared) + added)
+            branches += [number] * added
+            weights += [0.0] * len(head) + [weight] * len(reply)
+        if len(tokens) == len(shared):
+            lengths.left_out += 1
+            return None
+        return Row(example.kind, tuple(tokens), tuple(positions), tuple(branches), tuple(weights))
 
-    def heading(self, words: str) -> list[int]:
-        return self._heads[words]
 
-
-def _form(pieces: _Pieces, example: Example, longest: int) -> Row | None:
-    shared = pieces[opening(example.text)]
-    if 2 * len(shared) > longest:
+def _dialog(dialogs: Dialogs, example: Example, longest: int, lengths: Lengths) -> Row | None:
+    head, answer = dialogs.cut(example.dialog, example.answer)
+    size = len(head) + len(answer)
+    lengths.lengths.append(size)
+    if size > longest:
+        lengths.left_out += 1
         return None
-    tokens, weights = list(shared), [0.0] * len(shared)
-    positions, branches = list(range(len(shared))), [0] * len(shared)
-    fields = sorted(example.fields, key=lambda field: field.answer == NONE)
-    for number, field in enumerate(fields, 1):
-        head, reply = pieces.heading(field.heading), pieces[field.answer + END_OF_ANSWER]
-        if len(tokens) + len(head) + len(reply) > longest:
-            continue
-        tokens += [*head, *reply]
-        positions += range(len(shared), len(shared) + len(head) + len(reply))
-        branches += [number] * (len(head) + len(reply))
-        weights += [0.0] * len(head) + [field.weight] * len(reply)
-    return Row(tuple(tokens), tuple(positions), tuple(branches), tuple(weights))
+    weights = (0.0,) * len(head) + (1.0,) * len(answer)
+    return Row(example.kind, (*head, *answer), tuple(range(size)), (0,) * size, weights)
 
 
 def rows_of(
-    tokenizer: Any,
+    dialogs: Dialogs,
     examples: Sequence[Example],
     *,
     longest: int = LONGEST_FORM,
     longest_dialog: int = LONGEST_DIALOG,
-    tell: Callable[[str], None] = lambda line: None,
-) -> list[Row]:
-    """Turn examples into rows of at most `longest` tokens; fields that do not fit are left out.
+) -> Rows:
+    """Turn examples into rows of at most `longest` tokens, dialogs of at most `longest_dialog`.
 
-    A form whose text fills more than half of that is left out, and so is a dialog of more than
-    `longest_dialog` tokens; `tell` gets how many, and the lengths of the dialogs.
+    A dialog that is longer is left out, and so is a form whose text fills more than half of `longest`; of
+    other forms the fields that do not fit. All of that is counted.
     """
-    pieces = _Pieces(tokenizer, [example for example in examples if not example.dialog])
-    rows, lengths, forms, short = [], [], 0, 0
+    pieces = _Pieces(dialogs, [example for example in examples if not example.dialog])
+    rows: list[Row] = []
+    lengths: dict[str, Lengths] = {}
     for example in examples:
-        row = _dialog(tokenizer, example) if example.dialog else _form(pieces, example, longest)
-        if example.dialog and row is not None:
-            lengths.append(len(row.tokens))
-            if len(row.tokens) > longest_dialog:
-                continue
-        else:
-            forms += 1
-            short += row is not None
+        counted = lengths.setdefault(example.kind, Lengths())
+        row = (
+            _dialog(dialogs, example, longest_dialog, counted)
+            if example.dialog
+            else pieces.row(example, longest, counted)
+        )
         if row is not None:
             rows.append(row)
-    if short < forms:
-        tell(f"{forms} forms: {forms - short} whose text has more than {longest // 2} tokens are left out")
-    if lengths:
-        left_out = sum(length > longest_dialog for length in lengths)
-        tell(
-            f"{len(lengths)} dialogs of {min(lengths)} to {max(lengths)} tokens: {left_out} with more than "
-            f"{longest_dialog} are left out"
-        )
-    return rows
+    return Rows(rows, dict(sorted(lengths.items())))

@@ -44,6 +44,11 @@ class Instruction:
     stage: str
     messages: tuple[Message, ...]
 
+    @property
+    def turn(self) -> str:
+        """What the answer is for: the task and the stage in it."""
+        return f"{self.task} {self.stage}".strip()
+
     def as_json(self) -> str:
         """One line in the format that instruction tuning takes elsewhere too."""
         turns = [{"role": message.role, "content": message.content} for message in self.messages]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
-from typing import Any
 
 import pytest
 
 from extractors.prompting.form import NONE, Field, read_answer
 from extractors.research.training.dataset import Example, Mixture, build, fingerprint
-from extractors.research.training.frames.fields import UNLABELED, Asked, TopicFields, read_names
-from extractors.research.training.rows import rows_of
+from extractors.research.training.frames.fields import UNLABELED, TopicFields, read_names
 from extractors.research.training.text2kgbench import LabeledSentence, Topic
 
 FILM = Topic(
@@ -26,25 +24,6 @@ FILM = Topic(
         for number in range(60)
     ),
 )
-
-
-class Words:
-    """A tokenizer that splits before each space and knows no chat template but the plainest."""
-
-    eos_token_id = 0
-
-    def __init__(self) -> None:
-        self.known: dict[str, int] = {"<|im_end|>": 0}
-
-    def __call__(self, text: str | list[str], *, add_special_tokens: bool) -> dict[str, Any]:
-        assert not add_special_tokens
-        if isinstance(text, list):
-            return {"input_ids": [self(one, add_special_tokens=False)["input_ids"] for one in text]}
-        pieces = text.replace("<|im_end|>", " <|im_end|>").replace("\n", " \n ").split(" ")
-        return {"input_ids": [self.known.setdefault(piece, len(self.known)) for piece in pieces if piece]}
-
-    def apply_chat_template(self, messages: list[dict[str, str]], **_: Any) -> str:
-        return " ".join(message["content"] for message in messages)
 
 
 @pytest.fixture(scope="module")
@@ -100,36 +79,3 @@ def test_a_field_without_a_triple_counts_in_full_where_the_labels_are_complete()
         topic = replace(FILM, complete=complete)
         drawn = TopicFields(Random(1), [topic], rename=0.0).draw(topic, topic.sentences[0])
         assert {asked.weight for asked in drawn if asked.answer == NONE} == {weight}
-
-
-def test_later_ontologies_come_in_the_second_half_only() -> None:
-    made = build(Mixture(city=80, plans=0, later=("film",)), [FILM], seed=1, validation=False)
-    first = made[: len(made) // 2]
-    assert not any(example.source == "film" for example in first)
-    assert any(example.source == "film" for example in made)
-
-
-def test_fields_are_branches_behind_one_text() -> None:
-    asked = (Asked("a:", " x | y", 1.0), Asked("b:", NONE, 0.5))
-    (row,) = rows_of(Words(), [Example("city", "some text here", asked)])
-    shared = row.branches.count(0)
-    for branch in (1, 2):
-        places = [place for place, one in enumerate(row.branches) if one == branch]
-        assert [row.positions[place] for place in places] == list(range(shared, shared + len(places)))
-    assert {weight for weight, one in zip(row.weights, row.branches, strict=True) if one == 2} == {0.0, 0.5}
-    assert all(weight == 0 for weight in row.weights[:shared])
-
-
-def test_what_does_not_fit_is_left_out_the_empty_fields_first() -> None:
-    asked = (Asked("b:", NONE, 1.0), Asked("a:", " x | y", 1.0))
-    (row,) = rows_of(Words(), [Example("city", "one two", asked)], longest=10)
-    assert max(row.branches) == 1
-    assert len(row.tokens) == 9
-    assert rows_of(Words(), [Example("city", "a text that is far too long", asked)], longest=10) == []
-
-
-def test_a_plan_is_a_dialog_whose_answer_alone_counts() -> None:
-    dialog = (("system", "Plan."), ("user", "who is there"))
-    (row,) = rows_of(Words(), [Example("plan", "who is there", answer="{} done", dialog=dialog)])
-    assert sum(weight > 0 for weight in row.weights) == 3
-    assert set(row.branches) == {0}
