@@ -13,7 +13,7 @@ from extractors.errors import ModelError
 from extractors.models.accounting import Call, Prices, account
 from extractors.models.chat import ChatModel, Message, PromptProfile
 from extractors.models.metering import MeteredModel
-from extractors.models.opening import open_model
+from extractors.models.opening import open_model, prompts_of
 from ontology.schema import Schema
 from server.intake.deferred_model import DeferredModel
 from server.runtime.background import beside
@@ -42,7 +42,10 @@ def prices_of(settings: Settings) -> Prices:
 
 
 def deferred_model(settings: Settings) -> DeferredModel:
-    """The configured model, opened at its first use."""
+    """The configured model, opened at its first use.
+
+    Raises `ModelUnavailable` where the prompts that are set are not those that its adapter was trained on.
+    """
 
     def opened() -> ChatModel:
         from extractors.models.http.endpoint import Timeouts
@@ -50,6 +53,7 @@ def deferred_model(settings: Settings) -> DeferredModel:
         return open_model(
             settings.model_url,
             model=settings.model_name,
+            adapter=settings.model_adapter,
             api_key=settings.model_api_key,
             timeout_seconds=settings.model_timeout_s,
             timeouts=Timeouts(
@@ -58,13 +62,19 @@ def deferred_model(settings: Settings) -> DeferredModel:
                 between_tokens=min(settings.model_token_timeout_s, settings.model_timeout_s),
             ),
             concurrency=settings.model_concurrency,
-            prompt_profile=settings.model_prompts,
+            prompts=settings.model_prompts,
         )
 
-    if settings.model_url:
-        name = settings.model_name or "unnamed model"
-        return DeferredModel(opened, name=name, prompt_profile=settings.model_prompts)
-    return DeferredModel(opened, name="embedded", prompt_profile="compact")
+    profile = prompts_of(
+        settings.model_url,
+        model=settings.model_name,
+        adapter=settings.model_adapter,
+        prompts=settings.model_prompts,
+    )
+    name = (
+        settings.model_adapter or settings.model_name or "unnamed model" if settings.model_url else "embedded"
+    )
+    return DeferredModel(opened, name=name, prompt_profile=profile)
 
 
 def model_state(model: ChatModel) -> dict[str, Any]:

@@ -190,6 +190,8 @@ async def _collect(
     model = open_model(
         settings.model_url,
         model=settings.model_name,
+        adapter=settings.model_adapter,
+        prompts=settings.model_prompts,
         api_key=settings.model_api_key,
         timeout_seconds=settings.model_timeout_s,
     )

@@ -18,11 +18,15 @@ from server.runtime.settings import Settings
 
 def model_identity(settings: Settings) -> str:
     """The model and its adapter as text, which must be the same for a run to continue."""
-    from extractors.models.local.weights import ADAPTER_PATH, sha256_of
+    from extractors.models.local.adapter_card import adapter_file
+    from extractors.models.local.weights import sha256_of
+    from extractors.models.opening import embedded_adapter
 
     if settings.model_url:
-        return f"{settings.model_name or 'default'} at {settings.model_url}"
-    return f"embedded, adapter {sha256_of(ADAPTER_PATH)[:12]}"
+        return f"{settings.model_adapter or settings.model_name or 'default'} at {settings.model_url}"
+    adapter = embedded_adapter(settings.model_name, settings.model_adapter)
+    base = "embedded" if settings.model_name is None else f"embedded {settings.model_name}"
+    return base if adapter is None else f"{base}, adapter {sha256_of(adapter_file(adapter))[:12]}"
 
 
 def digest_of(files: Sequence[Path]) -> dict[str, str]:

@@ -115,14 +115,25 @@ class Settings(BaseModel):
     model_url: str | None = Field(
         None, description="A TGI-compatible server; the embedded model when not set."
     )
-    model_name: str | None = Field(None, description="Model or LoRA adapter to ask that server for.")
+    model_name: str | None = Field(
+        None,
+        description="The base model: its name at that server; for the embedded model a GGUF file, the "
+        "packaged one when not set.",
+    )
+    model_adapter: str | None = Field(
+        None,
+        description="The LoRA adapter: the folder of `urbankg train`, a GGUF file for the embedded model, or "
+        "its name at that server. Its `adapter.json` says what it may be asked. When not set: the shipped "
+        "one on the packaged weights, else none.",
+    )
     model_api_key: str | None = Field(
         None, description="Key for that server.", json_schema_extra={"secret": True}
     )
-    model_prompts: Literal["full", "compact"] = Field(
-        "full",
-        description="Which prompts that server's model gets: `full`, or `compact` for small models that were "
-        "trained as the embedded one is (`urbankg train`).",
+    model_prompts: Literal["full", "compact"] | None = Field(
+        None,
+        description="Which prompts the model gets: `compact`, the form that the shipped adapter was trained "
+        "on, or `full`, dialogs. When not set: what the adapter was trained on, `full` where that is not "
+        "known.",
     )
     model_timeout_s: float = Field(
         120, gt=0, description="Seconds one reply of the model may take, with retries and their pauses."

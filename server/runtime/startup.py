@@ -304,11 +304,13 @@ def _geocoding(
 def _calibration(settings: Settings) -> Calibration | None:
     """What makes probabilities of the model's scores. Raises `CalibrationError` for a file that is none."""
     from extractors.checks.calibration import load_calibration, read_calibration
-    from extractors.models.local.weights import ADAPTER_PATH
+    from extractors.models.local.adapter_card import adapter_file
+    from extractors.models.opening import embedded_adapter
 
     if settings.calibration is not None:
         return read_calibration(settings.calibration)
-    return None if settings.model_url else load_calibration(ADAPTER_PATH.parent)
+    adapter = None if settings.model_url else embedded_adapter(settings.model_name, settings.model_adapter)
+    return None if adapter is None else load_calibration(adapter_file(adapter).parent)
 
 
 def _exists(store: TripleStore, iri: NamedNode) -> bool:

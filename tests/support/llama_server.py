@@ -1,4 +1,4 @@
-"""A real llama.cpp server with the packaged weights and the shipped adapter, in a process of its own."""
+"""A real llama.cpp server in its own process, by default with packaged weights and shipped adapter."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from extractors.models.local.weights import ADAPTER_PATH, find_weights
 
@@ -14,7 +15,7 @@ import sys, xllamacpp
 weights, adapter, key = sys.argv[1:]
 params = xllamacpp.CommonParams()
 params.model.path = weights
-params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(adapter, 1.0)]
+params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(adapter, 1.0)] if adapter else []
 params.n_ctx, params.n_parallel, params.port = 4096, 2, 0
 params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
 params.warmup, params.ui, params.verbosity = False, False, -1
@@ -26,10 +27,12 @@ sys.stdin.read()
 
 
 @contextmanager
-def llama_server(api_key: str) -> Iterator[str]:
-    """Run the server and give its address."""
+def llama_server(
+    api_key: str, weights: Path | None = None, adapter: Path | None = ADAPTER_PATH
+) -> Iterator[str]:
+    """Run the server and give its address; weights with the adapter computed into them take no adapter."""
     process = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, str(find_weights()), str(ADAPTER_PATH), api_key],
+        [sys.executable, "-c", _PROGRAM, str(weights or find_weights()), str(adapter or ""), api_key],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

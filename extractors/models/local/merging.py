@@ -55,7 +55,7 @@ def merged_weights(weights: Path, adapter: Path, folder: Path) -> Path | None:
         with made.open("rb") as written:
             os.fsync(written.fileno())
         made.replace(path)  # atomic, also with concurrent writers
-    except (OSError, ValueError, KeyError, NotImplementedError) as error:
+    except (OSError, ValueError, LookupError, NotImplementedError) as error:
         _log.warning(
             "the embedded model is slower than it could be: %s holds no merged weights (%s)", folder, error
         )

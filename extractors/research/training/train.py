@@ -104,7 +104,8 @@ def train(run: Run, tell: Callable[[str], None], *, clock: Callable[[], float] =
     card.write(run.out)
     gguf = _exported(run.out, tell)
     losses = tuner.validate(tuner.rows(validation[:_VALIDATED]).rows)
-    tell(f"adapter: {run.out}; validation loss {losses}")
+    for kind, loss in losses.items():
+        tell(f"validation loss of {kind}: {loss}")
     tested = measure_answers(tuner, test, until=until, most=run.answers, tell=tell, clock=clock)
     if tested:
         tell(table_of(tested))
@@ -128,7 +129,7 @@ def train(run: Run, tell: Callable[[str], None], *, clock: Callable[[], float] =
         measure_run(run.out, run.out / ADAPTER_FILE, until=until, clock=clock)
     written = write_card(run.out)
     shutil.copyfile(written, run.out / "adapter" / "README.md")
-    tell(f"card: {written}")
+    tell(f"adapter: {run.out}; card: {written}")
     return True
 
 

@@ -205,7 +205,7 @@ async def test_limits_and_versions_are_reported(server: StandIn, model: HttpMode
 
 def test_a_configured_url_opens_the_http_model(server: StandIn) -> None:
     for profile in ("full", "compact"):
-        model = open_model(server.url, prompt_profile=profile)
+        model = open_model(server.url, prompts=profile)
         assert isinstance(model, HttpModel)
         assert model.prompt_profile == profile
         asyncio.run(model.close())

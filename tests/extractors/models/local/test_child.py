@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from extractors.errors import ModelTimeout, ModelUnavailable
+from extractors.models.local import weights
 from extractors.models.local.child import Child
 from extractors.models.local.embedded import EmbeddedModel
 from extractors.models.local.weights import find_adapter
@@ -117,9 +118,14 @@ def test_a_process_that_cannot_start_is_unavailable() -> None:
         child.start()
 
 
-def test_a_missing_adapter_says_which_command_brings_it_back(tmp_path: Path) -> None:
-    with pytest.raises(ModelUnavailable, match="git checkout"):
+def test_a_missing_adapter_says_which_command_brings_it_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ModelUnavailable, match="model_adapter"):
         EmbeddedModel(adapter=tmp_path / "adapter.gguf")
+    monkeypatch.setattr(weights, "ADAPTER_PATH", tmp_path / "adapter.gguf")
+    with pytest.raises(ModelUnavailable, match="git checkout"):
+        find_adapter(tmp_path / "adapter.gguf")
 
 
 def test_an_adapter_that_is_no_gguf_file_is_refused(tmp_path: Path) -> None:
