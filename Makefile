@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-page test-remote test-documents search check ui ui-check wheel extras image docs bench spatial spatial-queries acceleration gate impact inference extraction statements geoquestions asking page-speed pictures jobs large-build crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance vocabularies compliance clients clean
+.PHONY: setup demo serve test test-slow test-page test-remote test-documents search check ui ui-check wheel extras image docs bench spatial spatial-queries acceleration gate impact inference extraction served-adapter statements geoquestions asking page-speed pictures jobs large-build crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance vocabularies compliance clients clean
 
 setup: $(VENV)/.installed
 
@@ -133,6 +133,10 @@ impact: setup
 # Time and memory of inferring everything anew.
 inference: setup
 	$(BIN)/python -m benchmarks.inference
+
+# The same adapter embedded and behind llama.cpp's server: the accepted statements of twenty texts.
+served-adapter: setup
+	$(BIN)/python -m benchmarks.served_adapter
 
 # What texts state and what they only mention, up to the gate's verdict, by the embedded model.
 statements: setup

@@ -158,7 +158,8 @@ def write_tiny_model(name: str, folder: Path) -> Path:
         vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
         num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=4096,
         bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.convert_tokens_to_ids(family.end),
-        pad_token_id=tokenizer.pad_token_id, tie_word_embeddings=True,
+        # Nothing is padding: its vector would be zero, and never be learned as the end of a turn.
+        pad_token_id=None, tie_word_embeddings=True,
         initializer_range=0.3,  # the words lie far enough apart for a frozen output layer to tell them
         **(family.more or {}),
     )  # fmt: skip

@@ -101,7 +101,7 @@ class Tuner:
         targets, others = linear_layers(self.base.model)
         config = LoraConfig(
             r=settings.rank, lora_alpha=settings.alpha, lora_dropout=0.0, target_modules=targets,
-            exclude_modules=others or None, task_type="CAUSAL_LM", base_model_name_or_path=self.base.name,
+            exclude_modules=others or None, task_type="CAUSAL_LM",
         )  # fmt: skip
         self.model: PeftModel = (
             get_peft_model(self.base.model, config)
@@ -199,7 +199,9 @@ class Tuner:
 
     def save(self, folder: Path) -> None:
         """Write the adapter as PEFT does, which model servers load as it is, and the base's config."""
-        self.model.save_pretrained(folder)
+        self.model.peft_config["default"].base_model_name_or_path = self.base.name
+        # No embedding is trained; to find that out, PEFT would look the base up on the network.
+        self.model.save_pretrained(folder, save_embedding_layers=False)
         write_base(self.base, folder / "base")
         if self.dialogs.is_plain:
             template = self.dialogs.tokenizer.chat_template
