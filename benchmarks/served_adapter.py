@@ -20,6 +20,7 @@ from extractors.models.local.merging import cache_folder, merged_weights
 from extractors.models.local.weights import ADAPTER_PATH, find_weights
 from server.research.evaluating import empty_graph, gated
 from server.runtime.settings import Settings
+from server.runtime.settings_loading import load_settings
 from tests.support.llama_server import llama_server
 
 TEXTS = (
@@ -55,7 +56,7 @@ async def accepted(settings: Settings, texts: tuple[str, ...]) -> Said:
         extract = gated(services)
         for text in texts:
             outcome = await extract(text)
-            found.append(frozenset(_words(str(triple)) for triple in outcome.accepted))
+            found.append(frozenset(_words(str(triple)) for triple in outcome.accepted or ()))
     return found
 
 
@@ -69,7 +70,8 @@ def compare(limit: int | None) -> Mapping[str, tuple[Said, Said]]:
     cache = cache_folder() or Path(".cache")
     merged = merged_weights(find_weights(), ADAPTER_PATH, cache)
     assert merged is not None, f"the weights cannot be merged into {cache}"
-    embedded = asyncio.run(accepted(Settings(), texts))
+    settings = load_settings({}).settings
+    embedded = asyncio.run(accepted(settings, texts))
     found = {}
     key = secrets.token_hex(16)
     for name, weights, adapter in (
@@ -77,7 +79,8 @@ def compare(limit: int | None) -> Mapping[str, tuple[Said, Said]]:
         ("llama.cpp, 4-bit weights with the adapter beside", find_weights(), ADAPTER_PATH),
     ):
         with llama_server(key, weights, adapter) as url:
-            served = Settings(model_url=url, model_api_key=key, model_prompts="compact")
+            at_server = {"model_url": url, "model_api_key": key, "model_prompts": "compact"}
+            served = settings.model_copy(update=at_server)
             found[name] = (embedded, asyncio.run(accepted(served, texts)))
     return found
 

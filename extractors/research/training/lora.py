@@ -108,6 +108,8 @@ class Tuner:
             if start is None
             else PeftModel.from_pretrained(self.base.model, start, is_trainable=True)
         )
+        # By this name PEFT would ask the network for the base with every checkpoint; `save` writes it.
+        self.model.peft_config["default"].base_model_name_or_path = None
         self.model.to(self.device)
 
     def rows(self, examples: Sequence[Example]) -> Rows:

@@ -195,7 +195,8 @@ def _claim(out: Path, identity: dict[str, Any]) -> None:
     """Take the folder for this run. Raises `TrainingDataError` where it holds another one."""
     out.mkdir(parents=True, exist_ok=True)
     file = out / "run.json"
-    if file.is_file():
+    started = (out / "record.json").is_file() or any(out.glob("checkpoints/*"))
+    if started and file.is_file():
         known = json.loads(file.read_text(encoding="utf-8"))
         if other := [name for name, value in identity.items() if known.get(name) != value]:
             raise TrainingDataError(

@@ -94,6 +94,13 @@ def test_a_stopped_run_goes_on_and_another_one_wants_another_folder(run: Run) ->
     assert any(line.startswith("goes on at step 1") for line in said)
 
 
+def test_a_run_that_did_not_begin_leaves_its_folder_to_another(run: Run, tmp_path: Path) -> None:
+    with pytest.raises(TrainingDataError, match="nothing to learn from"):
+        train(replace(run, instructions=(), test=()), print)
+    few = replace(run.settings, epochs=1)
+    assert train(replace(run, settings=few, answers=0), lambda line: None)
+
+
 def test_what_is_measured_on_must_not_be_learned_from(run: Run) -> None:
     with pytest.raises(TrainingDataError, match="among the training instructions"):
         train(replace(run, test=run.instructions), print)
