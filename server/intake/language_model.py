@@ -142,7 +142,7 @@ def spending(prices: Prices) -> Iterator[dict[str, Any]]:
 
 
 def text_schemas(settings: Settings, profile: PromptProfile, schema: Schema) -> tuple[Mapping[str, Any], ...]:
-    """The JSON schemas of replies to a text that the ontology makes the same for all texts; reads a prompt."""
+    """The JSON schemas of replies to a text that are the same for all texts; reads a prompt."""
     from extractors.prompting.methods import method_named
     from extractors.prompting.prompt import extraction_schema, types_schema
     from extractors.readers.staged.knowledge import Ontologist
