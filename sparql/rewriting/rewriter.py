@@ -24,7 +24,7 @@ from sparql.model.options import Inference, Options
 from sparql.protocol.formats import Format
 from sparql.rewriting.index.geometries import GeometryIndex, IndexUnavailable
 from sparql.rewriting.index.notes import QuadSource
-from sparql.rewriting.index.stopping import Stop, Stopped
+from sparql.rewriting.index.stopping import UNLIMITED, Stop, Stopped
 from sparql.rewriting.meaning.probes import Probe, Row, Steps
 from sparql.rewriting.report import Report
 from sparql.spatial.relation_basis import are_exact
@@ -118,7 +118,6 @@ class Rewriter:
         if not preparation.may_be_index_answer:
             return None
         from sparql.rewriting.spatial.index_answers import question_of
-        from sparql.rewriting.spatial.index_questions import UNLIMITED
 
         self._answers = True
         stop = stop or UNLIMITED
@@ -203,7 +202,9 @@ class Rewriter:
             report.leave("optimize", text, "the request says optimize=false")
         else:
             own_dataset = preparation.own_dataset or parsed.query.dataset_clause
-            parsed = yield from self._accelerated(parsed, revision, report, own_dataset=own_dataset)
+            parsed = yield from self._accelerated(
+                parsed, revision, report, preparation.stop, own_dataset=own_dataset
+            )
         return parsed.written()
 
     def _refuse_unanswered_match(self, text: str, base: str | None, reason: str) -> None:
@@ -254,7 +255,7 @@ class Rewriter:
         return hide_derived(query, DERIVED_PROPERTIES, report, inferring=self._inferring)
 
     def _accelerated(
-        self, parsed: ParsedQuery, revision: int, report: Report, *, own_dataset: bool
+        self, parsed: ParsedQuery, revision: int, report: Report, stop: Stop, *, own_dataset: bool
     ) -> Steps[ParsedQuery]:
         from sparql.rewriting.spatial.acceleration import AccelerationContext, accelerated, is_spatial
 
@@ -271,6 +272,7 @@ class Rewriter:
             self._count,
             plain_dataset=not own_dataset,
             exact_relations=are_exact(self._source),
+            stop=stop,
         )
         return (yield from accelerated(parsed, around, report))
 
@@ -309,6 +311,7 @@ class Preparation:
         self.options = options
         self.base = base
         self.own_dataset = own_dataset
+        self.stop = UNLIMITED
         self.report = Report()
 
     @property
@@ -356,17 +359,27 @@ class Preparation:
                 stop.now()
         return found
 
-    async def apply(self, revision: int, ask: Ask) -> str:
-        """The text to run at this revision. Raises RequestError for what the options cannot be kept for."""
+    async def apply(self, revision: int, ask: Ask, *, timeout_s: float, left_s: float) -> str:
+        """The text to run at this revision, within what is left of the query's time.
+
+        Raises RequestError for what the options cannot be kept for, and `QueryTimeout`. The work ends soon
+        after this is cancelled.
+        """
         self.report = Report()
+        self.stop = Stop(left_s)
         steps = self._rewriter.steps(self, revision)
         rows: list[Row] | None = None
-        while True:
-            done, value = await self._rewriter.run(_advance, steps, rows)
-            if done:
-                assert isinstance(value, str)
-                return value
-            rows = await ask(value)
+        try:
+            while True:
+                done, value = await self._rewriter.run(_advance, steps, rows)
+                if done:
+                    assert isinstance(value, str)
+                    return value
+                rows = await ask(value)
+        except Stopped:
+            raise QueryTimeout(timeout_s) from None
+        finally:
+            self.stop.now()
 
 
 def _advance(steps: Steps[str], rows: list[Row] | None) -> tuple[bool, Probe | str]:

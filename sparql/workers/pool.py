@@ -123,7 +123,7 @@ class WorkerPool:
         killer = loop.call_at(deadline, self._workers.expire, worker, timeout_s)
         try:
             await self._workers.refresh(worker)
-            members = await self._rewritten(worker, members_of(request), request)
+            members = await self._rewritten(worker, members_of(request), request, timeout_s, deadline)
         except EOFError:
             self._workers.give_back(worker)
             raise await worker.cause_of_end() from None
@@ -208,7 +208,7 @@ class WorkerPool:
             await self._workers.refresh(worker)
             as_sent = members
             if request is not None and request.preparation is not None:
-                members = await self._rewritten(worker, members, request)
+                members = await self._rewritten(worker, members, request, timeout_s, deadline)
             if not worker.alive:
                 # The deadline passed first.
                 raise EOFError
@@ -254,16 +254,24 @@ class WorkerPool:
             raise _TookTooLong
 
     async def _rewritten(
-        self, worker: WorkerProcess, members: dict[str, Any], request: QueryRequest
+        self,
+        worker: WorkerProcess,
+        members: dict[str, Any],
+        request: QueryRequest,
+        timeout_s: float,
+        deadline: float,
     ) -> dict[str, Any]:
         """The members with the prepared text for this checkpoint.
 
-        Raises _TookTooLong like `_wait_for_whole`.
+        Raises QueryTimeout, EOFError when the worker was killed, and _TookTooLong like `_wait_for_whole`.
         """
         if request.preparation is None:
             return members
 
         async def ask(probe: Probe) -> list[Row]:
+            if not worker.alive:
+                # The deadline passed while the probe was thought of.
+                raise EOFError
             asked = {**members, "text": probe.text, "result_format": "json", "path": worker.path}
             worker.send(FrameKind.QUERY, asked)
             chunks = []
@@ -276,7 +284,10 @@ class WorkerPool:
 
         try:
             async with asyncio.timeout(_EXPRESS_S if self._workers.is_express(worker) else None):
-                text = await request.preparation.apply(worker.revision, ask)
+                left_s = deadline - asyncio.get_running_loop().time()
+                text = await request.preparation.apply(
+                    worker.revision, ask, timeout_s=timeout_s, left_s=left_s
+                )
         except TimeoutError:
             self.statistics.kills += 1
             worker.kill(None)

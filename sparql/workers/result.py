@@ -27,7 +27,14 @@ class Preparation(Protocol):
         """Whether the answer would be the same without it."""
         ...
 
-    async def apply(self, revision: int, ask: Callable[[Probe], Awaitable[list[Row]]]) -> str: ...
+    async def apply(
+        self,
+        revision: int,
+        ask: Callable[[Probe], Awaitable[list[Row]]],
+        *,
+        timeout_s: float,
+        left_s: float,
+    ) -> str: ...
 
 
 @dataclass(frozen=True)

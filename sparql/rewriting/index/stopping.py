@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from math import inf
+from typing import Final
 
 
 class Stopped(Exception):
@@ -27,3 +28,6 @@ class Stop:
         """Raise `Stopped` where the work is to end."""
         if time.monotonic() >= self._deadline:
             raise Stopped
+
+
+UNLIMITED: Final = Stop()

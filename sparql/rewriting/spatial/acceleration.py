@@ -18,10 +18,17 @@ from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.ast.parser import ParsedQuery
 from sparql.rewriting.index.geometry_state import GeometryState
+from sparql.rewriting.index.stopping import UNLIMITED, Stop
 from sparql.rewriting.meaning.probes import Steps
 from sparql.rewriting.report import FILTER, Report
 from sparql.rewriting.spatial.basic_patterns import BasicPattern, Binding, Plan, with_plans
-from sparql.rewriting.spatial.candidates import TooMuchText, VariableCandidates, column_for, find
+from sparql.rewriting.spatial.candidates import (
+    TooMuchText,
+    VariableCandidates,
+    column_for,
+    find,
+    written_length,
+)
 from sparql.rewriting.spatial.dropped_filters import DroppedFilters
 from sparql.rewriting.spatial.feature_rows import class_patterns, feature_rows
 from sparql.rewriting.spatial.filter_sites import FilterSite, FilterSites
@@ -55,6 +62,7 @@ class AccelerationContext:
     count: Counter
     plain_dataset: bool = False
     exact_relations: bool = False
+    stop: Stop = UNLIMITED
 
     def few(self, triple: n.TriplePattern, most: int) -> bool:
         """Whether no more than so many statements fit a pattern."""
@@ -216,7 +224,7 @@ class Accelerator:
             return
         keys = self._state.keys(places.tolist())
         try:
-            column = column_for(binding, keys, repeated=0, fresh=self.fresh())
+            column = column_for(binding, keys, written_length(keys), fresh=self.fresh())
         except TooMuchText:
             self._leave_single(single, "its candidates would make the query too long")
             return
@@ -317,7 +325,9 @@ class Accelerator:
             self._report.did(FILTER, self._written(one.conjunct), f"{related.what}; {kept}")
             return
         known = {single.binding.variable: single.places for single in searched}
-        plan = yield from join_plan(one.spatial, (left, right), known, self._state, self.fresh, scope.graph)
+        plan = yield from join_plan(
+            one.spatial, (left, right), known, self._state, self.fresh, self._around.stop, scope.graph
+        )
         if isinstance(plan, str):
             self._leave(one.conjunct, f"not from the kept relations, since {related}; {plan}")
             return

@@ -147,13 +147,17 @@ class Column:
         return not self.by_node or all(len(state.literals_of(node)) == 1 for node, _ in keys)
 
 
-def column_for(binding: Binding, keys: Sequence[Key], *, repeated: int, fresh: str | None) -> Column:
+def written_length(keys: Iterable[Key]) -> int:
+    """How many characters the literals of some keys take in a query, each as often as it occurs."""
+    return sum(len(literal.value) + 64 for _, literal in keys)
+
+
+def column_for(binding: Binding, keys: Sequence[Key], length: int, *, fresh: str | None) -> Column:
     """By literal where they are short or must be, else by geometry node.
 
-    `repeated` is how often the keys occur together; `fresh` names a variable that may be made for a node
-    hidden in a path, None where none may. Raises TooMuchText.
+    `length` are the characters of all literals that would be written; `fresh` names a variable that may be
+    made for a node hidden in a path, None where none may. Raises TooMuchText.
     """
-    length = sum(len(literal.value) + 64 for _, literal in keys) * max(1, repeated // max(1, len(keys)))
     if all(isinstance(node, NamedNode) for node, _ in keys) and length > _SHORT_LITERAL * len(keys):
         if not binding.through_path and isinstance(binding.triple.subject, Variable):
             return Column(binding.triple.subject.value, by_node=True)

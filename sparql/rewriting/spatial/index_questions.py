@@ -20,7 +20,7 @@ from geo.measure.measures import FURTHEST_M, box_around, distance_m, distances_m
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.index.features import Form, Places
 from sparql.rewriting.index.geometry_state import GeometryState
-from sparql.rewriting.index.stopping import Stop
+from sparql.rewriting.index.stopping import UNLIMITED, Stop
 from sparql.rewriting.index.table import Column, Table, literal_column, node_column
 from sparql.rewriting.spatial.candidates import find
 from sparql.rewriting.spatial.constants import NotConstant, UnreadableConstant, term_of
@@ -41,7 +41,6 @@ _FIRST_RADIUS_M: Final = 200.0
 _PLENTY: Final = 1.5
 # So much is looked at in a few milliseconds, in which no other thread would get the interpreter anyway.
 _MOST_BRIEFLY: Final = 2_000
-UNLIMITED: Final = Stop()
 
 
 class TakesLong(Exception):

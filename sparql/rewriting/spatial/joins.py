@@ -17,9 +17,10 @@ from sparql.rewriting.ast.writing import triples_text
 from sparql.rewriting.index.features import Places
 from sparql.rewriting.index.geometry_state import GeometryState
 from sparql.rewriting.index.notes import Key, Node
+from sparql.rewriting.index.stopping import Stop
 from sparql.rewriting.meaning.probes import Probe, Steps
 from sparql.rewriting.spatial.basic_patterns import Binding, Split, part_of
-from sparql.rewriting.spatial.candidates import TooMuchText, around, column_for
+from sparql.rewriting.spatial.candidates import TooMuchText, around, column_for, written_length
 from sparql.rewriting.spatial.spatial_filters import SpatialFilter
 
 _ROUNDS = (20, 500, 5000, 20_000)
@@ -52,11 +53,13 @@ def join_plan(
     known: Mapping[str, Places],
     state: GeometryState,
     fresh: Callable[[], str | None],
+    stop: Stop,
     graph: n.Term | None = None,
 ) -> Steps[JoinPlan | str]:
     """The pairs of a join, or why there are none.
 
     `known` are candidates of one side by other filters; `graph` is the GRAPH around the join.
+    Raises `Stopped`.
     """
     parts = [part_of(binding.bgp, binding.triple.nodes) for binding in bindings]
     if any(binding.triple in part for binding, part in zip(bindings, reversed(parts), strict=True)):
@@ -74,7 +77,7 @@ def join_plan(
     driving = 0 if sizes[0] <= sizes[1] else 1
     chosen = sides[driving]
     assert chosen is not None
-    pairs = _pairs(spatial, chosen, driving, sides[1 - driving], state)
+    pairs = _pairs(spatial, chosen, driving, sides[1 - driving], state, stop)
     if pairs is None:
         return f"more than {_MOST_PAIRS} pairs come into question"
     found, exact = pairs
@@ -90,7 +93,7 @@ def join_plan(
     keys = [list(dict.fromkeys(pair[side] for pair in found)) for side in (0, 1)]
     try:
         columns = [
-            column_for(binding, keys[side], repeated=len(found), fresh=fresh())
+            column_for(binding, keys[side], written_length(pair[side] for pair in found), fresh=fresh())
             for side, binding in enumerate(bindings)
         ]
     except TooMuchText:
@@ -139,7 +142,12 @@ _NO_NODE = BlankNode("none")
 
 
 def _pairs(
-    spatial: SpatialFilter, chosen: list[Key], driving: int, other: list[Key] | None, state: GeometryState
+    spatial: SpatialFilter,
+    chosen: list[Key],
+    driving: int,
+    other: list[Key] | None,
+    state: GeometryState,
+    stop: Stop,
 ) -> tuple[list[tuple[Key, Key]], bool] | None:
     """Pairs (left, right) that the filter may be true of; None where they are too many."""
     driver, searched = spatial.operands[driving], spatial.operands[1 - driving]
@@ -151,6 +159,7 @@ def _pairs(
         spatial.expression, spatial.function, spatial.left, spatial.right, spatial.slack + driver.slack
     )
     for key in chosen:
+        stop.check()
         shape = state.shape_of(key)
         if shape is None:
             continue

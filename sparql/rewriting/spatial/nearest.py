@@ -21,7 +21,7 @@ from sparql.rewriting.index.notes import Key
 from sparql.rewriting.meaning.probes import Probe, Steps
 from sparql.rewriting.report import Report
 from sparql.rewriting.spatial.basic_patterns import Binding, Plan, basic_patterns_of, binding_in, with_plans
-from sparql.rewriting.spatial.candidates import TooMuchText, column_for
+from sparql.rewriting.spatial.candidates import TooMuchText, column_for, written_length
 from sparql.rewriting.spatial.constants import NotConstant, UnreadableConstant, constants_in, geometry_of
 from sparql.rewriting.spatial.spatial_filters import distance_call, local_name
 from sparql.syntax.request_facts import QueryForm
@@ -150,7 +150,7 @@ def place_of(query: n.Query, where: n.Group, measured: n.Expression) -> tuple[Bi
 
 def _plan(binding: Binding, keys: Sequence[Key], fresh: Callable[[], str | None]) -> Plan | None:
     try:
-        column = column_for(binding, keys, repeated=0, fresh=fresh())
+        column = column_for(binding, keys, written_length(keys), fresh=fresh())
     except TooMuchText:
         return None
     rows: dict[tuple[NamedNode | Literal], None] = dict.fromkeys((column.term(key),) for key in keys)

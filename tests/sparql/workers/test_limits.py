@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from sparql.model.errors import QueryMemoryExceeded, QueryTimeout, TooManyQueries
 from sparql.protocol.formats import BY_NAME
+from sparql.rewriting.meaning.probes import Probe, Row
 from sparql.workers.pool import WorkerPool
 from sparql.workers.queue.workers import PoolSettings
 from sparql.workers.result import QueryRequest
@@ -157,3 +160,33 @@ async def test_a_caller_that_leaves_an_endless_query_frees_the_worker(source: St
         async with asyncio.timeout(30):
             assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
         assert pool.statistics.kills == 1
+
+
+@dataclass
+class SlowPreparation:
+    """Thinks longer than a query may take, and asks then."""
+
+    optional: bool = True
+
+    async def apply(
+        self,
+        revision: int,
+        ask: Callable[[Probe], Awaitable[list[Row]]],
+        *,
+        timeout_s: float,
+        left_s: float,
+    ) -> str:
+        await asyncio.sleep(left_s + 0.2)
+        await ask(Probe(LOOKUP))
+        raise AssertionError
+
+
+async def test_the_rewriting_of_a_query_counts_for_its_deadline(
+    source: StoreCheckpoints, pool: WorkerPool
+) -> None:
+    source.write(*quads(10))
+    await pool.solutions(LOOKUP)
+    request = QueryRequest(RUNAWAY, BY_NAME["json"], timeout_s=0.6, preparation=SlowPreparation())
+    with pytest.raises(QueryTimeout):
+        await body(pool, request)
+    assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1

@@ -1,9 +1,13 @@
 """What is searched for in the index, what is not, and what is reported of it."""
 
 import pytest
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad
 
+from sparql.model.errors import QueryTimeout
+from sparql.model.options import Options
 from sparql.model.vocabulary import GEO, RDF
+from sparql.rewriting.meaning.probes import Probe, Row
+from sparql.rewriting.spatial.candidates import TooMuchText, column_for, written_length
 from tests.support.spatial_city import EX, OTHER_GRAPH, PREFIXES, City, small_city, wkt
 
 BOX = '"POLYGON((0.2 0.2, 0.6 0.2, 0.6 0.6, 0.2 0.6, 0.2 0.2))"^^geo:wktLiteral'
@@ -300,3 +304,25 @@ def test_a_feature_on_both_sides_is_asked_for_only_where_there_may_be_one() -> N
     assert "sfWithin" in text
     assert sum(city.answers(text).values()) == 2
     assert city.answers(text) == city.answers(PREFIXES + join)
+
+
+async def test_the_search_for_pairs_ends_with_the_time_of_its_query() -> None:
+    city = City(small_city())
+    pairs = "SELECT * { ?a geo:asWKT ?x . ?b geo:asWKT ?y FILTER(geof:distance(?x, ?y, uom:metre) < 900) }"
+    preparation = city.rewriter.preparation(PREFIXES + pairs, Options())
+    assert preparation is not None
+
+    async def ask(probe: Probe) -> list[Row]:
+        return city._ask(probe)
+
+    assert "VALUES" in await preparation.apply(1, ask, timeout_s=60, left_s=60)
+    with pytest.raises(QueryTimeout, match="5"):
+        await preparation.apply(1, ask, timeout_s=5, left_s=0)
+
+
+def test_pairs_of_long_geometries_are_not_written_into_a_query() -> None:
+    """Counted as often as they are written: two hundred outlines of a city made a query of 100 MB."""
+    keys = [(BlankNode("n"), Literal("POINT" + " " * 1_000_000))]
+    assert written_length(keys * 20) == 20 * written_length(keys)
+    with pytest.raises(TooMuchText):
+        column_for(None, keys, written_length(keys * 20), fresh=None)  # type: ignore[arg-type]
