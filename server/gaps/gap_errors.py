@@ -5,6 +5,7 @@ ServerError
 ├── GapDecided          a gap that was decided already
 ├── GapIncomplete       a gap that nothing fills yet
 ├── GapRefused          what fills a gap does not conform to the shapes
+├── PassagesTooSlow     passages are not found in time
 └── EncyclopediaUnreadable  a file of the encyclopedia cannot be read
 """
 
@@ -47,6 +48,16 @@ class GapRefused(ServerError):
             "Nothing was changed: the statements break a shape. Correct them and send them as 'statements'."
         )
         self.refused = refused
+
+
+class PassagesTooSlow(ServerError):
+    """Passages were not found in time, most likely since a new encyclopedia is being indexed."""
+
+    def __init__(self, limit_s: float) -> None:
+        super().__init__(
+            f"The passages were not found within {limit_s:g} s. They are indexed in the background; try "
+            "again in a minute."
+        )
 
 
 class EncyclopediaUnreadable(ServerError):

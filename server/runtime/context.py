@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from server.monitoring.slow_queries import SlowQueries
     from server.monitoring.verdict_history import VerdictHistory
     from server.rules.rule_registry import RuleRegistry
+    from server.runtime.asking import ThreadedAsker
+    from server.runtime.asking_thread import AskingThread
     from server.runtime.background import Background
     from server.runtime.settings import Settings
     from server.runtime.telemetry.logs import AnswerLog
@@ -46,7 +48,6 @@ if TYPE_CHECKING:
     from server.writes.updating import Updates
     from shapes.gate.gate import ShapesGate
     from shapes.time_limit import TimeLimit
-    from sparql.ask.service import Asker
     from sparql.model.triple_store import TripleStore
     from sparql.names.labels import LabelIndex
     from sparql.rewriting.rewriter import Rewriter
@@ -67,7 +68,7 @@ class StartedServices:
     relations: SpatialRelations
     labels: LabelIndex
     intake: Intake
-    asker: Asker
+    asker: ThreadedAsker
 
 
 class Startup(Protocol):
@@ -140,6 +141,8 @@ class Services(LazyServices):
     place_checks: PlaceChecks
     judging_limit: TimeLimit
     """How long one judgment by the shapes may take."""
+    asking: AskingThread
+    """Where questions are answered."""
     serves: bool = True
     """Whether clients are served, and not one command: what they would wait for is done in the background."""
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -184,7 +187,7 @@ class Services(LazyServices):
         return self.started.intake
 
     @property
-    def asker(self) -> Asker:
+    def asker(self) -> ThreadedAsker:
         """Answers questions."""
         return self.started.asker
 
@@ -237,6 +240,7 @@ class Services(LazyServices):
         self.judging_limit.close(_LAST_JUDGMENTS_S)
         self.rule_registry.close()
         self.background.close()
+        self.asking.close()
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[Self]:

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from extractors.grounding.geocoder import Geocoder
     from ontology import Schema
     from server.intake.resolution.geocoding import GeocodingAssessor
+    from server.runtime.asking import ThreadedAsker
     from server.runtime.context import Services, StartedServices
     from server.runtime.settings import Settings
     from shapes.gate.gate import ShapesGate
     from sparql.ask.linking.summary import DataSummary
-    from sparql.ask.service import Asker
     from sparql.model.triple_store import TripleStore
     from sparql.names.labels import LabelIndex
     from sparql.spatial.relations import SpatialRelations
@@ -151,21 +151,25 @@ def obstacle(services: Services, one: NamedNode, other: NamedNode) -> str | None
     return resolver.obstacle(one, other, classes, services.schema)
 
 
-def asker(services: Services, schema: Schema, labels: LabelIndex, summary: DataSummary) -> Asker:
+def asker(services: Services, schema: Schema, labels: LabelIndex, summary: DataSummary) -> ThreadedAsker:
     """What answers questions by an ontology."""
+    from server.runtime.asking import ModelOfCaller, ThreadedAsker, query_of_caller
     from sparql.ask.planning.model import AskedModel
     from sparql.ask.service import Asker
     from sparql.names.resolution import representative
 
-    return Asker(
+    settings = services.settings
+    asked = AskedModel(ModelOfCaller(services.model), settings.ask_samples, settings.ask_queries)
+    answering = Asker(
         schema=schema,
         labels=labels,
         summary=summary,
         same=lambda iri: representative(services.store, iri),
-        model=AskedModel(services.model, services.settings.ask_samples, services.settings.ask_queries),
-        run_query=services.readers.solutions,
-        prompts=services.settings.prompts,
+        model=asked,
+        run_query=query_of_caller(services.readers),
+        prompts=settings.prompts,
     )
+    return ThreadedAsker(answering, services.asking)
 
 
 def _judge(services: Services, gate: ShapesGate | None) -> tuple[Ruleset, PendingRelations]:

@@ -22,6 +22,7 @@ from server.rules.rule_history import RuleHistory
 from server.rules.rule_registry import RuleRegistry
 from server.rules.usable_files import UNUSABLE, read_ontology, usable_ontology
 from server.runtime import lazy_services, rule_switch
+from server.runtime.asking_thread import AskingThread
 from server.runtime.background import Background
 from server.runtime.context import Services
 from server.runtime.databases import check_databases
@@ -141,6 +142,7 @@ def build(
         place_checks=place_checks,
         judging_limit=judging_limit,
         serves=serves,
+        asking=AskingThread(),
     )
     services.startup = lambda services: ServerStartup(services, gate)
     services.review = lazy_services.review

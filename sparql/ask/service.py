@@ -19,8 +19,9 @@ from sparql.ask.answer.plain import plain_answer
 from sparql.ask.answer.recorded import first_unrecorded
 from sparql.ask.answer.sentence import AnswerWriter, is_empty, rows_of
 from sparql.ask.answer.shown import find_coverage, find_shown, unknown_gap
+from sparql.ask.budget import Budget, budgeted
 from sparql.ask.compile.compiler import Compiler
-from sparql.ask.errors import AskError
+from sparql.ask.errors import AskError, QuestionTooInvolved
 from sparql.ask.linking.asides import Asides, without_asides
 from sparql.ask.linking.forms import Form, forms_of
 from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
@@ -41,7 +42,8 @@ from sparql.ask.plan.nodes import (
 from sparql.ask.plan.sentences import sentences
 from sparql.ask.plan.typing import Typing
 from sparql.ask.plan.wording import phrase, restriction_words
-from sparql.ask.planning.enumeration import EnumerationPlanner, unplanned_words
+from sparql.ask.planning.chart import MOST_WORDS
+from sparql.ask.planning.enumeration import EnumerationPlanner, enumerate_plans, unplanned_words
 from sparql.ask.planning.model import AskedModel, ModelPlanner
 from sparql.ask.planning.planner import Candidate, Planner, Trace
 from sparql.ask.planning.quantities import Quantities
@@ -54,6 +56,8 @@ __all__ = ["LONGEST_QUESTION", "AskResult", "Asker", "EntityLabels", "Watch"]
 
 LONGEST_QUESTION: Final = 1000
 _KEPT_QUESTIONS: Final = 200
+_KEPT_SETS: Final = 50_000
+"""Some hundred bytes each."""
 Watch = Callable[[dict[str, str]], None]
 
 
@@ -120,7 +124,7 @@ class Asker:
 
     async def prepare(self) -> None:
         """Read the summary of the data and the words, so that the first question does not wait for them."""
-        await self.summary.refresh(self._run_query)
+        await self._refresh()
         await self._linker.link("which", self._run_query)
         self._context()
 
@@ -135,7 +139,7 @@ class Asker:
         question = _readable(question, "question", required=True)
         context = _readable(context, "context", required=False)
         trace = Trace(watch=watch)
-        await self.summary.refresh(self._run_query)
+        await self._refresh()
         asked = f"{question.rstrip(' ?.!')} {context}" if context else question
         first, *others = forms_of(asked)
         linked = await self._linker.link_form(asked, first, self._run_query)
@@ -159,14 +163,41 @@ class Asker:
         query = await self._query(linked, planning, trace) if not plans else None
         if query is not None:
             return replace(await self._queried(query, trace), entities=entities)
+        if not plans and len(linked.tokens) > MOST_WORDS and not linked.unread:
+            raise QuestionTooInvolved(
+                f"it has {len(linked.tokens)} words, and at most {MOST_WORDS} are planned. Ask in a shorter "
+                "sentence, or for its parts one by one."
+            )
         if not plans:
-            gaps = word_gaps(linked, unplanned_words(linked, planning))
+            gaps = await self._missing(linked)
             trace.note("No plan uses every word.", "explain", " ".join(gap.message for gap in gaps))
             return AskResult(None, entities=entities, gaps=_json(gaps), trace=trace.steps)
         result = await self._answer(plans, planning.typing, trace, entities)
         if asides is not None and result.answer is not None:
             return replace(result, answer=f"{result.answer} {asides.note}")
         return result
+
+    async def _refresh(self) -> None:
+        """Read what changed in the data; the next question would have to do it, so it has no limit."""
+        with budgeted(Budget.endless()):
+            await self.summary.refresh(self._run_query)
+
+    async def _missing(self, linked: LinkedQuestion) -> list[Gap]:
+        """Return what is missing where nothing was planned.
+
+        What the ontology can state and the data does not have is missing in the data, not in the ontology.
+        """
+        typing = Typing(self._schema, self.summary, self._classes_of, self._places, declared=True)
+        declared = Context(typing, Quantities(typing, self._linker.terms), self._near.of)
+        plans = () if linked.unread else enumerate_plans(linked, declared)
+        if plans:
+            plan = plans[0].plan
+            query = self._compiler.compile(plan, typing.kind)
+            outcome = Outcome(plan, query, await self._run_query(query.text))
+            gaps, _ = await self._gaps(outcome, typing)
+            if gaps:
+                return gaps
+        return word_gaps(linked, unplanned_words(linked, self._context()))
 
     async def _asides(self, question: str, context: str) -> Asides | None:
         return await without_asides(question, context, lambda part: self._linker.link(part, self._run_query))
@@ -176,9 +207,11 @@ class Asker:
     ) -> Sequence[Candidate]:
         """Return the plans of a question as it is, else of its other forms.
 
-        A word without any reading cannot be used by any plan.
+        A word without any reading cannot be used by any plan. Raises `QuestionTooInvolved` where a planner
+        ran out of time and no other has a plan.
         """
         asked = [linked]
+        too_involved: QuestionTooInvolved | None = None
         for planner in self._planners:
             for number in range(len(others) + 1):
                 if number == len(asked):
@@ -186,9 +219,15 @@ class Asker:
                     words = " ".join(token.raw for token in form.tokens)
                     trace.note("The asking word comes first.", "reorder", words)
                     asked.append(await self._linker.link_form(linked.text, form, self._run_query))
-                plans = () if asked[number].unread else await planner.plan(asked[number], planning, trace)
+                try:
+                    plans = () if asked[number].unread else await planner.plan(asked[number], planning, trace)
+                except QuestionTooInvolved as error:
+                    too_involved = error
+                    break
                 if plans:
                     return plans
+        if too_involved is not None:
+            raise too_involved
         return ()
 
     async def run(self, *, plan: Any = None, sparql: str | None = None) -> AskResult:
@@ -201,7 +240,7 @@ class Asker:
         trace = Trace()
         if sparql is not None:
             return await self._queried(sparql, trace)
-        await self.summary.refresh(self._run_query)
+        await self._refresh()
         typing = self._context().typing
         read = read_plan(plan, self._terms.find)
         check_plan(read, typing)
@@ -304,7 +343,8 @@ class Asker:
     def _context(self) -> Context:
         """Return what planning knows of the data; kept while the data stays, for some questions."""
         version, asked, kept = self._kept
-        if kept is None or version != self.summary.version or asked > _KEPT_QUESTIONS:
+        grown = kept is not None and kept.typing.size > _KEPT_SETS
+        if kept is None or grown or version != self.summary.version or asked > _KEPT_QUESTIONS:
             typing = Typing(self._schema, self.summary, self._classes_of, self._places)
             kept, asked = Context(typing, Quantities(typing, self._linker.terms), self._near.of), 0
         self._kept = self.summary.version, asked + 1, kept

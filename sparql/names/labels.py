@@ -140,9 +140,12 @@ class LabelIndex:
         if not key:
             return []
         with self._lock:
-            found = [one for one in self._state.entries if key in one]
-            found.sort(key=lambda one: (not one.startswith(key), f" {key}" not in one, len(one), one))
-            entries: dict[NamedNode, LabelEntry] = {}
+            names = list(self._state.entries)
+        # Beside the lock: a commit and the questions of others do not wait for this.
+        found = [one for one in names if key in one]
+        found.sort(key=lambda one: (not one.startswith(key), f" {key}" not in one, len(one), one))
+        entries: dict[NamedNode, LabelEntry] = {}
+        with self._lock:
             for one in found:
                 for entry in self._state.named(one):
                     entries.setdefault(entry.iri, entry)

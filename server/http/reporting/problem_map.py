@@ -33,7 +33,7 @@ from shapes.errors import (
     ShapesError,
     TermNotDeclared,
 )
-from sparql.ask.errors import AskError, PlanError
+from sparql.ask.errors import AskError, PlanError, QuestionsRefused, QuestionTooInvolved
 from sparql.model.errors import SparqlError
 from sparql.model.store_errors import BackupError
 from sparql.writing.bulk import MalformedLiteral
@@ -59,6 +59,8 @@ def all_problems() -> ProblemMap:
     add_sparql(problems)
     add = problems.add
     add(AskError, 422, "Question not usable")
+    add(QuestionTooInvolved, 422, "Question too involved")
+    add(QuestionsRefused, 503, "Question not taken", headers=lambda error: {"Retry-After": "5"})
     add(PlanError, 422, "Plan not usable")
     add(extraction.ExtractionError, 500, "Extraction failed")
     add(TextError, 422, "Text not usable")
@@ -165,6 +167,12 @@ def all_problems() -> ProblemMap:
         422,
         "Statement does not conform",
         members=lambda error: {"refused": list(error.refused)},
+    )
+    add(
+        gap_errors.PassagesTooSlow,
+        503,
+        "Passages not indexed yet",
+        headers=lambda error: {"Retry-After": "60"},
     )
     add(gap_errors.EncyclopediaUnreadable, 500, "Encyclopedia not readable")
     add(job_errors.ClusterUnavailable, 503, "Cluster unavailable")

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sparql.ask.compile.compiler import Compiler
 from sparql.ask.linking.linker import LinkedQuestion
-from sparql.ask.linking.readings import EntityName
+from sparql.ask.linking.readings import ClassName, EntityName, PropertyName
 from sparql.ask.linking.summary import RunQuery
 from sparql.ask.linking.words import Token
 from sparql.ask.plan.nodes import (
@@ -50,6 +50,7 @@ from sparql.ask.plan.words import inverse_words, is_participle
 __all__ = ["UNKNOWN", "Gap", "GapKind", "data_gap", "nodes_of", "set_of", "unknown_words", "word_gaps"]
 
 UNKNOWN: Final = "?"
+_SURE: Final = 0.3
 KindOf = Callable[[Quantity], QuantityKind]
 
 
@@ -90,6 +91,13 @@ def _word_gap(run: Sequence[Token], linked: LinkedQuestion) -> Gap:
     if known is not None:
         message = f"I know {known.words}, but no query that fits all words of the question. Say it otherwise."
         return Gap(GapKind.SCHEMA, message, 0, known.words)
+    declared = None if is_name else _property_of(run, linked)
+    if declared is not None:
+        message = (
+            f'The ontology has "{declared.words}", but the graph has no statement of it that fits all words '
+            "of the question. Say it otherwise, or add the statement."
+        )
+        return Gap(GapKind.DATA, message, 0, _subject_of(linked), declared.words)
     if is_name:
         words = linked.text[run[0].start : _end_of_name(run[-1], linked.tokens).end]
         message = f"I did not use: {words}. No entity of the graph has this name. Check it, or add it."
@@ -98,6 +106,25 @@ def _word_gap(run: Sequence[Token], linked: LinkedQuestion) -> Gap:
         f"I did not use: {words}. Nothing in the graph or ontology stands for it here. Say it otherwise."
     )
     return Gap(GapKind.SCHEMA, message, 0, UNKNOWN, words)
+
+
+def _property_of(run: Sequence[Token], linked: LinkedQuestion) -> Term | None:
+    """The property of the ontology that just these words name best."""
+    found = [
+        (one.cost, one.meaning.term)
+        for one in linked.readings
+        if isinstance(one.meaning, PropertyName)
+        and one.cost <= _SURE
+        and list(linked.tokens[one.start : one.end]) == list(run)
+    ]
+    return min(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _subject_of(linked: LinkedQuestion) -> str:
+    """The one thing that a question names and that is not only where its things are; "?" for several."""
+    named = {one.meaning.term.words for one in linked.names if isinstance(one.meaning, EntityName)}
+    of_kinds = any(isinstance(one.meaning, ClassName) for one in linked.readings)
+    return named.pop() if len(named) == 1 and not of_kinds else UNKNOWN
 
 
 def _end_of_name(last: Token, tokens: Sequence[Token]) -> Token:
@@ -143,10 +170,17 @@ async def data_gap(plan: Plan, compiler: Compiler, kind: KindOf, run_query: RunQ
     for number in range(1, len(parts) + 1):
         beginning = And(parts[:number]) if number > 1 else parts[0]
         if not _is_true(await run_query(compiler.exists(beginning, kind))):
-            return _empty_part(parts[:number], number)
+            # That there is no architect at all says less than that the museum has none.
+            of_names = [one for one in parts if _is_link_to_name(one)]
+            shown = of_names[:1] if isinstance(parts[number - 1], Kind) else []
+            return _empty_part(shown or parts[:number], number)
     if isinstance(plan, Values | Aggregation):
         return _no_value(node, plan.quantity)
     return Gap(GapKind.DATA, "The result is empty.", len(parts))
+
+
+def _is_link_to_name(node: Set) -> bool:
+    return isinstance(node, Related) and isinstance(node.link, PropertyLink) and isinstance(node.to, Named)
 
 
 def _no_value(node: Set, quantity: Quantity) -> Gap:

@@ -119,6 +119,9 @@ class Patterns:
                 for one in sorted(sets, key=self._order):
                     lines += self.members(one, var, few=few)
                     few = few or self.is_few(one)
+                if any(isinstance(one, Near) for one in sets):
+                    # Side by side, the patterns of both ends are found by an index of geometries.
+                    lines.sort(key=lambda line: not line.startswith("{ SELECT"))
                 return lines
             case Or(sets):
                 if all(isinstance(one, Named) for one in sets):
@@ -371,7 +374,15 @@ class Patterns:
         if isinstance(node, Named):
             return [f"{self.writer.iri(node.entity.iri)} {self.geometry()} {there} ."], there
         thing = self.variables.name("there")
-        return [*self.members(node, thing), f"{thing} {self.geometry()} {there} ."], there
+        lines = self.members(node, thing)
+        if any(line.startswith(("{", "FILTER")) for line in lines):
+            # Joined in place, what restricts these things would be worked out again for each of the others.
+            # Their class is repeated beside their geometry, where an index of geometries looks for it.
+            kinds = node.sets if isinstance(node, And) else ()
+            lines = [f"{{ SELECT DISTINCT {thing} WHERE {self._block(lines)} }}"] + [
+                line for one in kinds if isinstance(one, Kind) for line in self.members(one, thing)
+            ]
+        return [*lines, f"{thing} {self.geometry()} {there} ."], there
 
     def is_few(self, node: Set) -> bool:
         """Whether a set is found from a place, and not by its class or values; a name needs no search."""

@@ -10,6 +10,7 @@ from pyoxigraph import NamedNode
 
 from extractors.grounding.linking import LabelEntry, Labels, normalize
 from ontology.labels import singular
+from sparql.ask.budget import current_budget
 from sparql.ask.linking.lexicon import FunctionWords, TermNames
 from sparql.ask.linking.readings import EntityName, Reading
 from sparql.ask.linking.words import Token
@@ -41,11 +42,14 @@ class EntityReader:
     def read(self, question: str, tokens: Sequence[Token], idle: frozenset[str]) -> list[Reading]:
         """Return the readings as names; an inexact one only where the span holds no exact one."""
         found: list[Reading] = []
+        budget = current_budget()
         lower = not any(token.raw[:1].isupper() for token in tokens[1:])
         for start, end in _spans(len(tokens)):
+            budget.check()
             found += self._exact(question, tokens, start, end, lower=lower, idle=idle)
         taken = {(one.start, one.end) for one in found}
-        for start, end in self._unknown_runs(tokens, found, idle):
+        for start, end in dict.fromkeys(self._unknown_runs(tokens, tuple(found), idle)):
+            budget.check()
             if (start, end) not in taken:
                 # A plain word is no short name, but may be a name with a typo.
                 named = lower or any(token.capital for token in tokens[start:end])
@@ -116,10 +120,10 @@ class EntityReader:
             if all(open_[n] or tokens[n].text in idle for n in range(start, end)):
                 yield start, end
         # A known name with more words beside it: "Central Park Zoo" is not Central Park.
-        for one in exact:
-            for start, end in ((one.start - 1, one.end), (one.start, one.end + 1)):
+        for first, last in dict.fromkeys((one.start, one.end) for one in exact):
+            for start, end in ((first - 1, last), (first, last + 1)):
                 if start >= 0 and end <= len(tokens):
-                    extra = tokens[start if start < one.start else end - 1]
+                    extra = tokens[start if start < first else end - 1]
                     if extra.raw[:1].isupper() and start > 0 and extra.text not in idle:
                         yield start, end
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from extractors.grounding.linking import Labels
 from ontology import Schema
+from sparql.ask.budget import current_budget
+from sparql.ask.errors import QuestionTooInvolved
 from sparql.ask.linking.entities import EntityReader, Same
 from sparql.ask.linking.forms import ASKING, AUXILIARIES, Form, forms_of
 from sparql.ask.linking.lexicon import LONGEST, FunctionWords, TermNames
@@ -30,6 +33,7 @@ __all__ = ["LinkedQuestion", "QuestionLinker"]
 
 _EXACT, _SURE, _NOT_MEANT = 0.06, 0.2, 0.15
 _PHRASE = 4
+_MOST_WORDS = 120
 _POLITE = frozenset("can could would".split())  # noqa: SIM905
 
 
@@ -66,20 +70,13 @@ class LinkedQuestion:
         before = [token.text for token in self.tokens[: reading.start]]
         return all(word in self.idle for word in before) and not (AUXILIARIES | ASKING).intersection(before)
 
-    @property
+    @cached_property
     def names(self) -> list[Reading]:
         """The readings as entities, the most believable of each span that lies in no longer one."""
         entities = [one for one in self.readings if isinstance(one.meaning, EntityName)]
-        return [
-            one
-            for one in entities
-            if not any(
-                other.start <= one.start
-                and one.end <= other.end
-                and (other.end - other.start) > one.end - one.start
-                for other in entities
-            )
-        ]
+        spans = {(one.start, one.end) for one in entities}
+        inner = {span for span in spans if any(_lies_in(span, other) for other in spans)}
+        return [one for one in entities if (one.start, one.end) not in inner]
 
 
 class QuestionLinker:
@@ -117,8 +114,25 @@ class QuestionLinker:
         return await self.link_form(question, next(forms_of(question)), run_query)
 
     async def link_form(self, question: str, form: Form, run_query: RunQuery) -> LinkedQuestion:
-        """Return what the spans of a question in one of its forms may mean."""
+        """Return what the spans of a question in one of its forms may mean.
+
+        Raises `QuestionTooInvolved`.
+        """
+        budget = current_budget()
+        with budget.computing():
+            readings, idle, spans = self._read(question, form)
+        texts = await read_texts(question, form.tokens, spans, self._schema, self._summary, run_query)
+        with budget.computing():
+            found = _classes_first(_without_parts([*readings, *texts]), form.tokens)
+        return LinkedQuestion(question, form.tokens, found, idle, form.lists)
+
+    def _read(self, question: str, form: Form) -> tuple[list[Reading], frozenset[str], list[tuple[int, int]]]:
+        """Return the readings without the texts of the graph, the idle words, and what may be such texts."""
         tokens, terms = form.tokens, self.terms
+        if len(tokens) > _MOST_WORDS:
+            raise QuestionTooInvolved(
+                f"it has {len(tokens)} words, and at most {_MOST_WORDS} are read. Ask in a shorter sentence."
+            )
         entities = EntityReader(self._labels, terms, self.functions, self._same).read(
             question, tokens, self._idle
         )
@@ -126,6 +140,7 @@ class QuestionLinker:
         idle = self._idle - {"it"} if referring else self._idle
         readings = [*entities, *referring, *read_numbers(tokens)]
         for start in range(len(tokens)):
+            current_budget().check()
             for end in range(start + 1, min(len(tokens), start + LONGEST) + 1):
                 words = [token.text for token in tokens[start:end]]
                 for meaning, cost in (*self.functions.find(words), *terms.find(words)):
@@ -149,9 +164,7 @@ class QuestionLinker:
             and any(t.capital or any(c.isdigit() for c in t.raw) for t in tokens[start:end])
             and not (start == 0 and end == 1)
         ]
-        texts = await read_texts(question, tokens, spans, self._schema, self._summary, run_query)
-        readings = _classes_first(_without_parts([*readings, *texts]), tokens)
-        return LinkedQuestion(question, tokens, readings, idle, form.lists)
+        return readings, idle, spans
 
 
 def _referring(tokens: Sequence[Token], entities: Sequence[Reading]) -> list[Reading]:
@@ -167,8 +180,8 @@ def _referring(tokens: Sequence[Token], entities: Sequence[Reading]) -> list[Rea
 
 def _without_parts(readings: Sequence[Reading]) -> list[Reading]:
     """Leave out what is part of a longer name ("bridge" in "Brooklyn Bridge") or date ("May 1935")."""
-    whole = [
-        one
+    whole = {
+        (one.start, one.end)
         for one in readings
         if one.end - one.start > 1
         and (
@@ -177,7 +190,7 @@ def _without_parts(readings: Sequence[Reading]) -> list[Reading]:
             # "Part of" in "which part of town" is no relation.
             or (isinstance(one.meaning, Question) and one.end - one.start >= _PHRASE)
         )
-    ]
+    }
     named = (EntityName, ClassName, PropertyName, Number, DateValue, Place)
     than_to = {one.start for one in readings if one.meaning is Word.THAN_TO}
     return [
@@ -185,10 +198,12 @@ def _without_parts(readings: Sequence[Reading]) -> list[Reading]:
         for one in readings
         if not (one.meaning is Word.THAN and one.start in than_to)
         if not isinstance(one.meaning, named)
-        or not any(
-            w.start <= one.start and one.end <= w.end and w.end - w.start > one.end - one.start for w in whole
-        )
+        or not any(_lies_in((one.start, one.end), longer) for longer in whole)
     ]
+
+
+def _lies_in(span: tuple[int, int], longer: tuple[int, int]) -> bool:
+    return longer[0] <= span[0] and span[1] <= longer[1] and span != longer
 
 
 def _classes_first(readings: Sequence[Reading], tokens: Sequence[Token]) -> list[Reading]:

@@ -132,12 +132,15 @@ class DataSummary:
         with self._lock:
             self._changed |= fresh
         due = sorted(changed - fresh, key=str)
+        # A copy: others may iterate over what was there.
+        uses = dict(self.uses)
         for start in range(0, len(due), _TOGETHER):
-            self.uses.update(await self._uses(due[start : start + _TOGETHER], now, run_query))
+            uses.update(await self._uses(due[start : start + _TOGETHER], now, run_query))
         for iri in due:
             # Others than those of the ontology come and go without number.
-            if not self.uses[iri].edges and iri not in self._schema.properties:
-                del self.uses[iri]
+            if not uses[iri].edges and iri not in self._schema.properties:
+                del uses[iri]
+        self.uses = uses
         used = {c for use in self.uses.values() for c in use.subjects | use.objects}
         self.classes = frozenset(used)
         self.version += 1

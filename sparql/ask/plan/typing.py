@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
+from functools import cached_property
 from typing import Final, Protocol
 
 from pyoxigraph import NamedNode
@@ -86,9 +87,10 @@ class Uses(Protocol):
 
 
 class Typing:
-    """Types plans over an ontology and the data; one for each question, since the data changes.
+    """Types plans over an ontology and the data, as they are when it is made: what it finds is kept.
 
-    `classes_of` gives the classes that are stated for an entity.
+    `classes_of` gives the classes that are stated for an entity. With `declared`, a property also links what
+    the ontology's domain and range allow: for the plan of a question that the data does not answer.
     """
 
     def __init__(
@@ -97,20 +99,28 @@ class Typing:
         summary: Uses,
         classes_of: Callable[[NamedNode], frozenset[NamedNode]],
         places: StatedPlaces | None = None,
+        *,
+        declared: bool = False,
     ) -> None:
+        self._declared = declared
         self.schema = schema
         self.places = places or StatedPlaces.of(schema)
         self._summary = summary
         self._classes_of = classes_of
         self._edges: dict[tuple[NamedNode, bool], Counter[tuple[NamedNode, NamedNode]]] = {}
         self._types: dict[Set, Types] = {}
-        self._located: frozenset[NamedNode] | None = None
+        self._containment: dict[tuple[Types, Types], list[Place]] = {}
 
     def of(self, node: Set) -> Types:
         """Return the classes of a set's members. Raises `PlanError` where its parts do not fit."""
         if node not in self._types:
             self._types[node] = self._of(node)
         return self._types[node]
+
+    @property
+    def size(self) -> int:
+        """How many sets have a type that is kept."""
+        return len(self._types)
 
     def kind(self, quantity: Quantity) -> QuantityKind:
         """Return the kind of a quantity's values."""
@@ -188,7 +198,7 @@ class Typing:
             return bool(subjects)
         return any(subject in types for subject in subjects) or (bool(subjects) and not self._complete(iri))
 
-    @property
+    @cached_property
     def linking(self) -> list[NamedNode]:
         """The properties that lead from entity to entity in the data, without geometry and names."""
         return [
@@ -206,24 +216,27 @@ class Typing:
             if any(a in wanted and b in _NUMBERS for a, b in use.edges)
         ]
 
-    @property
+    @cached_property
     def shaped(self) -> frozenset[NamedNode]:
         """The classes of things with a geometry."""
         uses = (self.subjects(iri) for iri in (GEO.hasDefaultGeometry, GEO.hasGeometry))
         return frozenset(c for use in uses for c in use)
 
-    @property
+    @cached_property
     def located(self) -> frozenset[NamedNode]:
         """The classes of things whose place is known, by geometry or by statement."""
-        if self._located is None:
-            found = set(self.shaped)
-            for iri in (*self.places.within, *self.places.contains):
-                found |= {c for edge in self.edges(iri) for c in edge}
-            self._located = frozenset(found)
-        return self._located
+        found = set(self.shaped)
+        for iri in (*self.places.within, *self.places.contains):
+            found |= {c for edge in self.edges(iri) for c in edge}
+        return frozenset(found)
 
     def containment(self, here: Types, there: Types) -> list[Place]:
         """Return whether things of some classes lie in others, contain them, or both, by the data."""
+        if (here, there) not in self._containment:
+            self._containment[here, there] = self._contained(here, there)
+        return self._containment[here, there]
+
+    def _contained(self, here: Types, there: Types) -> list[Place]:
         inside = [GEO.rcc8tpp, GEO.rcc8ntpp, *self.places.within]
         found = []
         for place, one, other in ((Place.WITHIN, here, there), (Place.CONTAINS, there, here)):
@@ -264,13 +277,15 @@ class Typing:
         assert isinstance(link, PropertyLink)
         edges = self.edges(link.property.iri, inverse=link.inverse)
         found = frozenset(a for a, b in edges if to is None or b in to)
-        if found:
+        if found and not self._declared:
             return found
         known = self.schema.properties.get(link.property.iri)
-        if known is not None and (not edges or not self._complete(link.property.iri)):
+        if known is not None and (self._declared or not edges or not self._complete(link.property.iri)):
             here, there = (known.ranges, known.domains) if link.inverse else (known.domains, known.ranges)
             if not there or to is None or to & self.below(there):
-                return self.below(here) or None
+                return (found | self.below(here)) or None
+        if found:
+            return found
         raise PlanError(
             f'"{link.property.words}" does not lead {"from" if link.inverse else "to"} {self.named(to)}.'
         )

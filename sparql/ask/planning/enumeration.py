@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
-from sparql.ask.errors import PlanError
+from sparql.ask.budget import current_budget
+from sparql.ask.errors import PlanError, QuestionTooInvolved
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.words import Token
 from sparql.ask.plan.checking import check_plan
@@ -26,16 +26,18 @@ from sparql.ask.planning.grammar import (
     sets,
     values,
 )
-from sparql.ask.planning.items import Item
 from sparql.ask.planning.lexical import lexical_items
 from sparql.ask.planning.planner import Candidate, Trace
-from sparql.ask.planning.rules import Context
+from sparql.ask.planning.rules import Context, grammar_of
 from sparql.ask.planning.use import skipped_words, unused_words
 
 __all__ = ["EnumerationPlanner", "enumerate_plans", "unplanned_words"]
 
-_GRAMMARS = tuple(
-    part.RULES for part in (sets, exclusions, bounds, distances, counts, comparisons, ranks, values, answers)
+_GRAMMAR = grammar_of(
+    *(
+        part.RULES
+        for part in (sets, exclusions, bounds, distances, counts, comparisons, ranks, values, answers)
+    )
 )
 _KEPT = 8
 _SEARCH_S = 0.25
@@ -58,12 +60,21 @@ class EnumerationPlanner:
 
 
 def enumerate_plans(linked: LinkedQuestion, context: Context) -> Sequence[Candidate]:
-    """Return the type-correct plans that use every word of a question, cheapest first."""
+    """Return the type-correct plans that use every word of a question, cheapest first.
+
+    Raises `QuestionTooInvolved` when the time of the question is over.
+    """
+    with current_budget().computing():
+        return _enumerate(linked, context)
+
+
+def _enumerate(linked: LinkedQuestion, context: Context) -> Sequence[Candidate]:
     typing = context.typing
     idle = [token.text in linked.idle for token in linked.tokens]
-    items = parse(len(linked.tokens), idle, lexical_items(linked, typing), partial(_combine, context))
+    items = parse(len(linked.tokens), idle, lexical_items(linked, typing), _GRAMMAR, context)
     found: dict[Plan, float] = {}
     for item in items:
+        current_budget().check()
         finished = answers.finish(item.category, item.meaning)
         if finished is None:
             continue
@@ -90,11 +101,6 @@ def _nearest(node: Top) -> Top:
     return replace(node, count=1) if several else node
 
 
-def _combine(context: Context, left: Item, right: Item) -> Iterator[Item]:
-    for rules in _GRAMMARS:
-        yield from rules.combine(context, left, right)
-
-
 def _is_sound(plan: Plan, linked: LinkedQuestion, typing: Typing) -> bool:
     try:
         check_plan(plan, typing)
@@ -112,10 +118,8 @@ def unplanned_words(linked: LinkedQuestion, context: Context) -> list[Token]:
         return linked.unread
     named = {n for one in linked.names if one.cost < _SURE for n in range(one.start, one.end)}
     content = [t for n, t in enumerate(linked.tokens) if t.text not in linked.idle and n not in named]
-    deadline = time.monotonic() + _SEARCH_S
-    for token in sorted(content, key=lambda one: one.raw[:1].isupper()):
-        if time.monotonic() > deadline:
-            break
-        if enumerate_plans(replace(linked, idle=linked.idle | {token.text}), context):
-            return [token]
+    with suppress(QuestionTooInvolved), current_budget().computing(_SEARCH_S):
+        for token in sorted(content, key=lambda one: one.raw[:1].isupper()):
+            if enumerate_plans(replace(linked, idle=linked.idle | {token.text}), context):
+                return [token]
     return content or [token for token in linked.tokens if token.text not in linked.idle]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -49,6 +49,7 @@ class Quantities:
         self._typing = typing
         self._terms = terms
         self._beginnings: tuple[Term, ...] | None = None
+        self._links: dict[tuple[Types, Types], Sequence[tuple[PropertyLink, float]]] = {}
 
     def of_adjective(self, adjective: Adjective, types: Types) -> Iterator[tuple[Quantity, float]]:
         """Yield what "tall", "large" or "old" may mean of things of some classes, and what it costs."""
@@ -157,10 +158,18 @@ class Quantities:
             return False
         return found is None or bool(found)
 
-    def links(self, here: Types, there: Types) -> Iterator[tuple[PropertyLink, float]]:
-        """Yield the properties between things of some classes and of others, in either direction."""
+    def links(self, here: Types, there: Types) -> Sequence[tuple[PropertyLink, float]]:
+        """Return the properties between things of some classes and of others, in either direction."""
         if here is None or there is None:
-            return
+            return ()
+        key = here, there
+        if key not in self._links:
+            self._links[key] = tuple(self._linking(here, there))
+        return self._links[key]
+
+    def _linking(
+        self, here: frozenset[NamedNode], there: frozenset[NamedNode]
+    ) -> Iterator[tuple[PropertyLink, float]]:
         for iri in self._typing.linking:
             if iri in self._typing.places.all:
                 continue

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sparql.ask.errors import PlanError
 from sparql.ask.plan.nodes import And, Link, Minus, Named, Place, PlaceLink, Related, Set, Top
 from sparql.ask.plan.typing import Types, Typing, both
-from sparql.ask.planning.items import Category, Head, Item, Noun
+from sparql.ask.planning.items import Category, Head, Noun
 from sparql.ask.planning.quantities import Quantities
 
-__all__ = ["Context", "Made", "Rules", "conjoin", "each_of", "has_rank", "restriction"]
+__all__ = [
+    "Context",
+    "Grammar",
+    "Made",
+    "Rules",
+    "conjoin",
+    "each_of",
+    "grammar_of",
+    "has_rank",
+    "restriction",
+]
 
 Made = tuple[Category, Any, float]
 """A category, a meaning, and what the rule adds to the cost."""
@@ -66,11 +76,17 @@ class Rules:
 
         return register
 
-    def combine(self, context: Context, left: Item, right: Item) -> Iterator[Item]:
-        """Yield what two neighboring items make together."""
-        for function in self.by_parts.get((left.category, right.category), ()):
-            for category, meaning, cost in function(context, left.meaning, right.meaning):
-                yield Item(category, meaning, left.cost + right.cost + cost)
+
+Grammar = Mapping[tuple[Category, Category], Sequence[Rule]]
+
+
+def grammar_of(*parts: Rules) -> Grammar:
+    """Return the rules of all parts, by the categories of what they combine."""
+    grammar: dict[tuple[Category, Category], list[Rule]] = defaultdict(list)
+    for part in parts:
+        for categories, rules in part.by_parts.items():
+            grammar[categories] += rules
+    return dict(grammar)
 
 
 def restriction(node: Set, types: Types) -> Noun:

@@ -351,3 +351,25 @@ async def test_none_is_not_said_where_nothing_compared_is_recorded(city_with: Ca
     assert result.answer is None
     assert [gap["kind"] for gap in result.gaps] == ["data"]
     assert "Not recorded" in result.gaps[0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("question", "triple"),
+    [
+        ("Who designed Green Park?", ("Green Park", "designed by", "?")),
+        ("Which architect designed Green Park?", ("Green Park", "designed by", "?")),
+        ("Did Ada Quill design Green Park?", ("?", "designed by", "?")),
+    ],
+)
+async def test_what_the_ontology_has_and_the_data_has_of_other_things_is_missing_in_the_data(
+    city: City, question: str, triple: tuple[str, str, str]
+):
+    (gap,) = (await city.asker().ask(question)).gaps
+    assert gap["kind"] == "data", gap
+    assert (gap["subject"], gap["property"], gap["object"]) == triple
+
+
+async def test_a_property_of_the_ontology_that_no_plan_can_use_is_no_gap_of_the_ontology(city: City):
+    (gap,) = (await city.asker().ask("How many museums completed in Northside?")).gaps
+    assert (gap["kind"], gap["property"]) == ("data", "completed")
+    assert "The ontology has" in gap["message"]

@@ -29,15 +29,19 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=100)] = 10,
     ) -> dict[str, Any]:
         """What the words may mean: `iri`, `label`, `kind` and `classes` of each, the best match first."""
-        found: list[dict[str, Any]] = []
-        if kind in (None, "entity"):
-            entries = await run_in_threadpool(services.labels.containing, text, limit)
-            found += [_suggestion("entity", one.iri, one.label, one.classes) for one in entries]
-        if kind != "entity":
-            found += _terms(services.schema, text, kind)
-        return {"suggestions": found[:limit]}
+        return {"suggestions": await run_in_threadpool(_suggested, services, text, kind, limit)}
 
     return routes
+
+
+def _suggested(services: Services, text: str, kind: _Kind | None, limit: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    if kind in (None, "entity"):
+        entries = services.labels.containing(text, limit)
+        found += [_suggestion("entity", one.iri, one.label, one.classes) for one in entries]
+    if kind != "entity":
+        found += _terms(services.schema, text, kind)
+    return found[:limit]
 
 
 def _terms(schema: Schema, text: str, kind: _Kind | None) -> list[dict[str, Any]]:
