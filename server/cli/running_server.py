@@ -145,10 +145,15 @@ def announced(folder: Path, url: str) -> Iterator[None]:
     try:
         yield
     finally:
-        # The folder is released by now: the next server may have written its own address already.
-        server = running_server(folder)
-        if server is not None and server.pid == os.getpid():
-            file.unlink(missing_ok=True)
+        withdraw(folder)
+
+
+def withdraw(folder: Path) -> None:
+    """Remove the address of this process, if it is still the one that is published."""
+    # The folder is released by now: the next server may have written its own address already.
+    server = running_server(folder)
+    if server is not None and server.pid == os.getpid():
+        (folder / FILE).unlink(missing_ok=True)
 
 
 def running_server(folder: Path, api_key: str | None = None) -> RunningServer | None:

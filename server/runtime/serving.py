@@ -3,14 +3,18 @@
 import asyncio
 import gc
 import logging
+import os
 import signal
 import socket
 import sys
 import threading
+from functools import cache
+from pathlib import Path
+from types import FrameType
 
 import uvicorn
 
-from server.cli.running_server import announced
+from server.cli.running_server import announced, withdraw
 from server.errors import SettingsError
 from server.http.access.client_limits import limited_protocol
 from server.http.access.guard import open_to_whom, refuse_open_writes
@@ -29,6 +33,9 @@ _log = logging.getLogger("urbankg")
 _BACKLOG = 2048
 _YOUNG_OBJECTS = 10_000
 _THREAD_STACK_BYTES = 64 * 2**20
+_LAST_ANSWERS_S = 2
+_LEAVING_S = 4.5
+"""From the signal to the end of the process, whatever still runs."""
 
 
 def serve(settings: Settings, readers: list[Launched]) -> None:
@@ -44,7 +51,7 @@ def serve(settings: Settings, readers: list[Launched]) -> None:
     gc.disable()
     # Parsers call themselves for each level of a text. This is address space; memory is taken when used.
     threading.stack_size(_THREAD_STACK_BYTES)
-    _leave_in_peace()
+    _leave_in_peace(settings.data)
     listener = _listen(settings)
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
     try:
@@ -61,7 +68,7 @@ def serve(settings: Settings, readers: list[Launched]) -> None:
                 access_log=False,
                 log_config=None,
                 log_level="warning",
-                timeout_graceful_shutdown=15,
+                timeout_graceful_shutdown=_LAST_ANSWERS_S,
                 # Longer than clients and proxies keep an idle connection (5 s to 60 s): the side that closes
                 # it must be the one that sends, or a request meets a closed connection.
                 timeout_keep_alive=75,
@@ -109,6 +116,11 @@ class _Server(uvicorn.Server):
         if self.failure is not None:
             self.should_exit = True
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Leave, as the signal says."""
+        _end_soon(self._services.settings.data)
+        super().handle_exit(sig, frame)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let go of clients, then of the services."""
         self._services.draining.begin()
@@ -117,13 +129,36 @@ class _Server(uvicorn.Server):
         _log.info("UrbanKG has stopped; all that it acknowledged is in the store")
 
 
-def _leave_in_peace() -> None:
+def _leave_in_peace(data: Path) -> None:
     """Make SIGTERM and SIGINT end the process with exit code 0, also before the server listens.
 
     While it serves, uvicorn takes the signals; it raises them again when everything is closed.
     """
+
+    def leave(*_: object) -> None:
+        _end_soon(data)
+        sys.exit(0)
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: sys.exit(0))
+        signal.signal(number, leave)
+
+
+@cache
+def _end_soon(data: Path) -> None:
+    """End the process in a few seconds, also where a thread is at work, which nothing else could stop.
+
+    What was acknowledged is on the disk, and what was under way is undone as after a crash.
+    """
+
+    def end() -> None:
+        _log.warning("UrbanKG ends while work is under way; all that it acknowledged is in the store")
+        logging.shutdown()
+        withdraw(data)
+        os._exit(0)
+
+    timer = threading.Timer(_LEAVING_S, end)
+    timer.daemon = True
+    timer.start()
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -3,7 +3,11 @@
 import json
 import os
 import signal
+import socket
 import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -51,6 +55,76 @@ def test_sigterm_ends_with_exit_code_0_and_nothing_acknowledged_is_lost(tmp_path
     store = EmbeddedStore(tmp_path / "data")
     held = {int(triple.object.value) for triple in store.match(None, None, None)}
     assert held >= set(acknowledged)
+
+
+ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f . ?g ?s ?h FILTER(?a != ?g) }"
+
+
+def test_sigterm_ends_the_server_in_five_seconds_whatever_runs(tmp_path: Path):
+    """Queries, questions, extractions, loads, shape checks, streams, and clients that hang."""
+    silent = socket.create_server(("127.0.0.1", 0))
+    model_url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+    with RunningServer(tmp_path / "data", model_url=model_url, program=PROGRAM) as server:
+        readers = _children(server.process.pid)
+        turtle = {"content-type": "text/turtle"}
+        names = "".join(
+            f"<https://e/{n}> a <https://w3id.org/urbankg/urban#Park> ; "
+            f'<http://www.w3.org/2000/01/rdf-schema#label> "Green Park {n}"@en .\n'
+            for n in range(2000)
+        )
+        assert httpx.post(server.url + "/candidates", content=names, headers=turtle, timeout=120).is_success
+
+        def slow_body() -> Iterator[bytes]:
+            for number in range(1000):
+                yield f"<https://e/slow{number}> <https://e/p> {number} .\n".encode()
+                time.sleep(0.05)
+
+        large = "".join(f"<https://e/l{n}> <https://e/p> <https://e/l{n // 2}> .\n" for n in range(300_000))
+        hostile = " ".join(["Green Park", "Park", "Green"] * 10)
+        requests: list[Callable[[], object]] = [
+            *[lambda: httpx.post(server.url + "/query", data={"query": ENDLESS}, timeout=60)] * 3,
+            *[lambda: httpx.post(server.url + "/ask", json={"question": hostile}, timeout=60)] * 5,
+            lambda: httpx.post(server.url + "/extractions", json={"text": "A park opened."}, timeout=60),
+            lambda: httpx.post(server.url + "/jobs", content="A park opened.", headers=PLAIN, timeout=60),
+            lambda: httpx.put(server.url + "/store?default", content=large, headers=turtle, timeout=60),
+            lambda: httpx.post(
+                server.url + "/store?default", content=slow_body(), headers=turtle, timeout=60
+            ),
+            lambda: httpx.post(server.url + "/check", json={}, timeout=60),
+            lambda: _read_stream(server.url + "/changes?since=0"),
+        ]
+        threads = [threading.Thread(target=_quietly, args=(one,), daemon=True) for one in requests]
+        for thread in threads:
+            thread.start()
+        address = httpx.URL(server.url)
+        hanging = [socket.create_connection((address.host, address.port or 80)) for _ in range(5)]
+        for one in hanging:
+            one.sendall(b"POST /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nquery=")
+        time.sleep(1.5)
+        started = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(timeout=30) == 0
+        assert time.monotonic() - started < 5
+        for one in (*hanging, silent):
+            one.close()
+        wait_until(lambda: not [pid for pid in readers if Path(f"/proc/{pid}").exists()], seconds=5)
+        assert not (tmp_path / "data" / "server.json").exists()
+    store = EmbeddedStore(tmp_path / "data")
+    assert sum(1 for _ in store.match(None, None, None)) >= 4000
+
+
+PLAIN = {"content-type": "text/plain"}
+
+
+def _quietly(request: Callable[[], object]) -> None:
+    with suppress(httpx.HTTPError):
+        request()
+
+
+def _read_stream(url: str) -> None:
+    with httpx.stream("GET", url, headers={"accept": "text/event-stream"}, timeout=60) as stream:
+        for _ in stream.iter_bytes():
+            pass
 
 
 def _children(pid: int) -> list[int]:
