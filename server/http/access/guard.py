@@ -140,7 +140,7 @@ class Guard:
         key = self._keys.authenticate(token)
         if key is None:
             raise KeyNeeded("The key is not known here, or expired, or revoked", scopes[0], sent=True)
-        if not any(key.allows(scope) for scope in scopes):
+        if not any(key.allows(scope) or scope in self._open() for scope in scopes):
             raise ScopeMissing(key.name, scopes[0])
 
     def _check_reader(self, request: Request) -> None:

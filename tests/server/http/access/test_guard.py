@@ -1,5 +1,6 @@
 """Who may do what: open on loopback until a key exists, then by scope; never a web page of another origin."""
 
+import re
 from collections.abc import AsyncIterator, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -27,6 +28,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 INSERT = "INSERT DATA { <http://e/a> <http://e/p> 1 }"
 UPDATE = {"content-type": "application/sparql-update"}
+QUERY = {"content-type": "application/sparql-query"}
 FOREIGN = {"origin": "https://evil.example"}
 TURTLE = {"content-type": "text/turtle"}
 
@@ -287,6 +289,36 @@ async def test_every_route_names_its_scope(services: Services):
             open_.add(route.path)
     assert found > 10
     assert open_ - own == set()
+
+
+@pytest.mark.parametrize("scope", Scope)
+async def test_a_key_never_allows_less_than_no_key(services: Services, scope: Scope):
+    _, token = services.keys.create("one scope", [scope])
+    transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+        paths = (await client.get("/openapi.json")).json()["paths"]
+        tried = 0
+        for path, operations in paths.items():
+            for method in operations:
+                address = re.sub(r"{[^}]*}", "nothing", path)
+                without = await client.request(method, address)
+                if without.status_code not in (401, 403):
+                    tried += 1
+                    keyed = await client.request(method, address, headers=bearer(token))
+                    assert keyed.status_code == without.status_code, (method, path, keyed.text)
+    assert tried > 40
+
+
+@pytest.mark.parametrize("path", ["/ask", "/relations", "/sparql"])
+async def test_a_key_that_may_only_write_asks_what_everybody_may(
+    client: httpx.AsyncClient, services: Services, path: str
+):
+    _, token = services.keys.create("writer", [Scope.WRITE])
+    sent = {"content": "ASK { }", "headers": {**QUERY, **bearer(token)}}
+    if path != "/sparql":
+        body = {"question": "Which?"} if path == "/ask" else {"a": "POINT(0 0)", "b": "POINT(0 1)"}
+        sent = {"json": body, "headers": bearer(token)}
+    assert (await client.post(path, **sent)).status_code in (200, 422)
 
 
 def all_routes(services: Services) -> Iterator[APIRoute]:
