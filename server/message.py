@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from sparql.model.unknown_names import unknown_name
 
-__all__ = ["Message", "ended", "member_problems"]
+__all__ = ["LONGEST_IRI", "IriText", "Message", "Name", "Prose", "Words", "ended", "member_problems"]
 
 _UNKNOWN = "extra_forbidden"
 """What pydantic calls a member that the model does not have."""
+
+LONGEST_IRI: Final = 2000
+Name = Annotated[str, Field(max_length=200)]
+"""The name of a person, a term, an item; a language tag."""
+Words = Annotated[str, Field(max_length=1000)]
+"""A question, a title, what is searched for."""
+IriText = Annotated[str, Field(max_length=LONGEST_IRI)]
+"""An IRI, or the source of a text."""
+Prose = Annotated[str, Field(max_length=10_000)]
+"""Reasons, comments, quotations."""
 
 
 class Message(BaseModel):

@@ -8,7 +8,7 @@ from pyoxigraph import NamedNode
 from curation.review.review_item import State
 from curation.review.review_search import ReviewFilter
 from server.errors import InvalidBody
-from server.message import Message
+from server.message import IriText, Message, Name, Words
 from sparql.model.vocabulary import RECORD, SH, UKG
 
 _DOCUMENT = RECORD.term("document/").value
@@ -18,19 +18,19 @@ class FilterJson(Message):
     """Which items; the same parts as the parameters of `GET /review`."""
 
     status: Literal["open", "accepted", "rejected", "superseded", "any"] = "open"
-    document: str | None = None
-    shape: str | None = None
-    predicate: str | None = None
-    entity: str | None = None
-    text: str | None = None
+    document: IriText | None = None
+    shape: IriText | None = None
+    predicate: IriText | None = None
+    entity: IriText | None = None
+    text: Words | None = None
     severity: Literal["Violation", "Warning", "Info"] | None = None
-    component: str | None = None
-    source: str | None = None
-    class_: str | None = Field(None, alias="class")
-    group: str | None = None
+    component: IriText | None = None
+    source: IriText | None = None
+    class_: IriText | None = Field(None, alias="class")
+    group: IriText | None = None
     min_confidence: float | None = Field(None, ge=0, le=1)
     max_confidence: float | None = Field(None, ge=0, le=1)
-    assignee: str | None = None
+    assignee: Name | None = None
 
 
 def filter_of(sent: FilterJson) -> ReviewFilter:

@@ -1,13 +1,16 @@
 """Lists that are returned in pages: all there is, which part is wanted, and that part."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, TypeVar
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Final, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import Depends, Response
 from starlette.requests import Request
 
 Item = TypeVar("Item")
+MOST_BYTES: Final = 4 * 2**20
+"""How long a list in one reply may be; a client follows `Link` to the rest."""
 
 
 def page(
@@ -19,10 +22,29 @@ def page(
 ) -> dict[str, Any]:
     """The part of a list as JSON under its name, with the total; `describe` is called for that part only.
 
-    It returns None for what was removed since the list was made.
+    It returns None for what was removed since the list was made. Of many long items fewer are shown than
+    were asked for: see `fitting`.
     """
-    shown = [described for one in found[offset : offset + limit] if (described := describe(one)) is not None]
-    return {"total": len(found), "offset": offset, "limit": limit, name: shown}
+    described = (describe(one) for one in found[offset : offset + limit])
+    shown, read = fitting(described, limit)
+    return {"total": len(found), "offset": offset, "limit": read, name: shown}
+
+
+def fitting(items: Iterable[dict[str, Any] | None], limit: int) -> tuple[list[dict[str, Any]], int]:
+    """As many items as fit into a reply, at least one, and how many a page of this length has.
+
+    None stands for an item that is not there any more. The pages around are counted by that number.
+    """
+    shown: list[dict[str, Any]] = []
+    size = 0
+    for read, item in enumerate(items):
+        if item is None:
+            continue
+        size += len(json.dumps(item, default=str))
+        if shown and size > MOST_BYTES:
+            return shown, read
+        shown.append(item)
+    return shown, limit
 
 
 class PageLinks:

@@ -18,7 +18,7 @@ from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import check, media_type, parse_json, read_body
 from server.http.parameters import check_parameters
 from server.http.reporting.statements import StatementJson, statement_of
-from server.message import Message
+from server.message import LONGEST_IRI, Message
 from sparql.model.change import Statement
 from sparql.provenance.records import Support
 from sparql.syntax.nesting_guard import TERM_TOO_LONG, ShallowFile
@@ -79,6 +79,8 @@ class Candidates:
             raise UnsupportedBody(kind, ", ".join(("application/json", *_RDF)))
         body = await read_body(request, self._services.settings.max_body_bytes)
         source, commit = request.query_params.get("source"), _commits(request)
+        if source is not None and len(source) > LONGEST_IRI:
+            raise InvalidBody([("source", f"at most {LONGEST_IRI} characters")])
         return await asyncio.to_thread(self._taken, kind, body, source, commit)
 
     def _taken(self, kind: str, body: bytes, source: str | None, commit: bool) -> Response:

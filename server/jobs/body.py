@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from server.errors import ServerError, UnsupportedBody
+from server.errors import MalformedBody, ServerError, UnsupportedBody
 from server.http.bodies.content_coding import unpacked
 from server.http.bodies.multipart import boundary_of, read_parts
 from server.jobs.job import Job, JobRequest
-from server.jobs.record import BY_SUFFIX, BY_TYPE, Record, RecordReader
+from server.jobs.record import BY_SUFFIX, BY_TYPE, LONGEST_WORD, Record, RecordReader
 from server.jobs.store import JobStore
 
 FORM = "multipart/form-data"
@@ -42,6 +42,8 @@ def _records(content: IO[bytes], content_type: str, longest: int) -> Iterator[Re
     for part in read_parts(content, boundary_of(content_type)):
         kind = (part.content_type or "").partition(";")[0].strip().lower()
         reader = BY_SUFFIX.get(Path(part.filename or "").suffix.lower()) if kind in _VAGUE else None
+        if len(part.filename or "") > LONGEST_WORD:
+            raise MalformedBody(f"The name of a file is longer than {LONGEST_WORD} characters. Shorten it.")
         for record in (reader or _reader(kind))(part.body, longest):
             yield Record(record.text, record.name or part.filename, record.source)
 

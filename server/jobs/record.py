@@ -22,7 +22,7 @@ _BYTES_A_CHARACTER = 12
 _BESIDE_TEXT = 2**16
 # An error this far from the end of what has been read is not caused by missing input.
 _UNDECIDED = 64
-_LONGEST_WORD = 2000
+LONGEST_WORD = 2000
 _UNUSUAL = "the record nests too deep, or a number has too many digits."
 _MARK = b"\xef\xbb\xbf"
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -239,8 +239,8 @@ def _word(value: Mapping[str, Any], member: str, line: int) -> str | None:
         return None
     if isinstance(found, bool) or not isinstance(found, str | int | float):
         raise RecordUnreadable(line, f"'{member}' is neither a string nor a number.")
-    if len(text := str(found)) > _LONGEST_WORD:
-        raise RecordUnreadable(line, f"'{member}' is longer than {_LONGEST_WORD} characters.")
+    if len(text := str(found)) > LONGEST_WORD:
+        raise RecordUnreadable(line, f"'{member}' is longer than {LONGEST_WORD} characters.")
     return text
 
 

@@ -13,7 +13,7 @@ from pyoxigraph import Literal as RdfLiteral
 from curation.review.review_item import ReviewItem
 from geo.remembered import remembered
 from server.errors import MalformedBody
-from server.message import Message
+from server.message import IriText, Message, Name, Prose
 from server.reader_language import for_reader
 from sparql.model.change import Rejection, Statement, Verdict, Violation
 from sparql.model.source import Term
@@ -35,8 +35,8 @@ class TermJson(Message):
         WithJsonSchema({"type": "string", "enum": ["uri", "literal", "bnode"]}),
     ]
     value: Annotated[Any, WithJsonSchema({"type": "string"})]
-    datatype: str | None = None
-    lang: str | None = Field(None, alias="xml:lang")
+    datatype: IriText | None = None
+    lang: Name | None = Field(None, alias="xml:lang")
 
 
 class EvidenceJson(Message):
@@ -44,7 +44,7 @@ class EvidenceJson(Message):
 
     start: int = Field(ge=0)
     end: int = Field(ge=0)
-    quote: str
+    quote: Prose
 
     @model_validator(mode="after")
     def _in_order(self) -> EvidenceJson:
@@ -56,8 +56,8 @@ class EvidenceJson(Message):
 class StatementJson(Message):
     """One statement; `evidence` and `confidence` may be left out."""
 
-    subject: str
-    predicate: str
+    subject: IriText
+    predicate: IriText
     object: TermJson
     evidence: EvidenceJson | None = None
     confidence: float | None = Field(None, ge=0, le=1)

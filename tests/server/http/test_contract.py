@@ -216,3 +216,67 @@ def test_an_answer_with_a_member_too_much_is_noticed() -> None:
         check_answer("GET", "/access", 200, "application/json", {"key": None, "scopes": [], "more": 1})
     with pytest.raises(AssertionError, match="not described"):
         check_answer("GET", "/nowhere", 200, "application/json", {})
+
+
+OWN_LIMIT = {
+    # A body as a whole: the records of a job, by `max_job_bytes`.
+    "",
+    # Texts and geometries, by the settings and the size of a body; values of the graph may be geometries.
+    "ExtractionRequest.text",
+    "CandidatesRequest.text",
+    "SourceJson.text",
+    "SourceJson.geometry",
+    "RelationsRequest.a",
+    "RelationsRequest.b",
+    "TermJson.value",
+    # SPARQL by `max_query_chars`, rule files and plans by the size of a body.
+    "RunRequest.sparql",
+    "PlanStep.iris",
+    "PlanStep.op",
+    "PlanStep.sentence",
+    "JsonObject",
+    "RulesMessage.ontology",
+    "RulesMessage.shapes",
+    "EditMessage.ontology",
+    "EditMessage.shapes",
+}
+
+
+async def test_every_text_of_every_message_has_a_greatest_length(client: httpx.AsyncClient) -> None:
+    """What a client sends may be stored or searched for: a test that a new member cannot escape."""
+    document = await described(client)
+    schemas = document["components"]["schemas"]
+    endless: set[str] = set()
+    bodies = [
+        operation["requestBody"]["content"]["application/json"]["schema"]
+        for operations in document["paths"].values()
+        for operation in operations.values()
+        if "application/json" in operation.get("requestBody", {}).get("content", {})
+    ]
+    named = {body.get("$ref", "").rpartition("/")[2] for body in bodies}
+    assert {"AskRequest", "ExtractionRequest", "GapDecision"} <= named
+    for body in bodies:
+        endless |= set(_endless(body, body.get("title", ""), schemas, frozenset()))
+    assert endless == OWN_LIMIT
+
+
+def _endless(
+    schema: dict[str, Any], place: str, schemas: dict[str, Any], above: frozenset[str]
+) -> Iterator[str]:
+    """The members of a message that are texts of any length."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        if name not in above:
+            yield from _endless(schemas[name], name, schemas, above | {name})
+        return
+    if schema.get("type") == "string" and not {"maxLength", "enum", "const"} & schema.keys():
+        yield place
+    model = place.partition(".")[0] if "properties" not in schema else schema.get("title", place)
+    for name, one in schema.get("properties", {}).items():
+        yield from _endless(one, f"{model}.{name}", schemas, above)
+    below = [*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())]
+    below += [
+        schema[name] for name in ("items", "additionalProperties") if isinstance(schema.get(name), dict)
+    ]
+    for one in below:
+        yield from _endless(one, place, schemas, above)

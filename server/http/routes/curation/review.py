@@ -23,7 +23,7 @@ from server.http.pages import Links
 from server.http.reporting.decisions import DecisionRequest, ItemAcceptRequest
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.http.reporting.statements import TermJson, statement_of, term_of
-from server.message import Message
+from server.message import IriText, Message
 from server.runtime.context import Services
 
 Status = Literal["open", "accepted", "rejected", "superseded", "any"]
@@ -34,7 +34,7 @@ Severity = Literal["Violation", "Warning", "Info"]
 class Selection(Message):
     """Many items: those named, or all that a filter lets through."""
 
-    items: list[str] | None = Field(None, max_length=MOST_AT_ONCE)
+    items: list[IriText] | None = Field(None, max_length=MOST_AT_ONCE)
     filter: FilterJson | None = None
     expect: int | None = Field(None, ge=0, description="How many items; needed above 20.")
 
@@ -42,10 +42,10 @@ class Selection(Message):
 class CorrectionJson(Message):
     """What is replaced in the statements of the items; whatever is not given stays."""
 
-    property: str | None = None
-    class_: str | None = Field(None, alias="class")
+    property: IriText | None = None
+    class_: IriText | None = Field(None, alias="class")
     value: TermJson | None = None
-    datatype: str | None = None
+    datatype: IriText | None = None
 
 
 class DecisionsRequest(DecisionRequest, Selection):

@@ -18,7 +18,7 @@ from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_body, read_json
 from server.http.bodies.streaming import while_wanted
 from server.http.page_parameters import Needed
-from server.message import Message
+from server.message import IriText, Message, Name
 from server.rules.checking import Reasoner, reasoned
 from server.rules.edit import Edit, Kind, SwitchOutcome
 from server.rules.edit_guard import check_shallow
@@ -48,8 +48,8 @@ _TYPES = {".ttl": "text/turtle", ".nt": "application/n-triples", ".xml": "applic
 class EditMessage(Message):
     """Files by name with their new text; null takes a file out."""
 
-    ontology: dict[str, str | None] = Field(default_factory=dict)
-    shapes: dict[str, str | None] = Field(default_factory=dict)
+    ontology: dict[Name, str | None] = Field(default_factory=dict)
+    shapes: dict[Name, str | None] = Field(default_factory=dict)
 
     def edit(self) -> Edit:
         """The same as bytes."""
@@ -62,7 +62,7 @@ class EditMessage(Message):
 class RulesMessage(EditMessage):
     """The same, with old and new IRIs of terms; they take precedence over successors in the ontology."""
 
-    rewrites: dict[str, str] = Field(default_factory=dict)
+    rewrites: dict[IriText, IriText] = Field(default_factory=dict)
 
     def given(self) -> dict[NamedNode, NamedNode]:
         """The old and new terms. Raises `InvalidBody`."""

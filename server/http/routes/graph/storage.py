@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 from pydantic import Field
@@ -28,21 +28,24 @@ from sparql.storage.backup import back_up
 
 # As long as Linux takes the name of a file or folder, and a path.
 _LONGEST_PART_BYTES, _LONGEST_PATH_BYTES = 255, 4095
+_Path = Annotated[str, Field(max_length=_LONGEST_PATH_BYTES)]
 
 
 class BackupRequest(Message):
     """Where to write a backup."""
 
-    folder: str = Field(description="A new folder on the server's machine, as an absolute path.")
+    folder: _Path = Field(description="A new folder on the server's machine, as an absolute path.")
 
 
 class LoadRequest(Message):
     """What to load from the server's own disk."""
 
-    files: list[str] = Field(
-        default_factory=list, description="Files, folders or patterns on the server's machine, absolute."
+    files: list[_Path] = Field(
+        default_factory=list,
+        max_length=1000,
+        description="Files, folders or patterns on the server's machine, absolute.",
     )
-    mapping: str | None = Field(
+    mapping: _Path | None = Field(
         None, description="The mapping file for feature files among them (GeoPackage, OSM PBF ...), absolute."
     )
     partial: bool = Field(False, description="Load what conforms and leave out the rest.")

@@ -11,7 +11,7 @@ from server.http.bodies.event_stream import Note, in_steps, step_events
 from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.page_parameters import Needed
 from server.intake.candidates import Candidates, CandidatesRequest, outcome_response
-from server.message import Message
+from server.message import IriText, Message
 from server.runtime.context import Services
 
 
@@ -80,7 +80,9 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         return await in_steps(request, extracted)
 
     @routes.post("/candidates", openapi_extra=body_schema(CandidatesRequest))
-    async def post_candidates(request: Request, source: str | None = None, commit: bool = True) -> Response:
+    async def post_candidates(
+        request: Request, source: IriText | None = None, commit: bool = True
+    ) -> Response:
         """Judge statements from a client's own extractor (JSON or RDF), and commit those that conform.
 
         202: too much depends on them, so they are held, and judged beside other requests.
