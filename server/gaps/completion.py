@@ -28,6 +28,7 @@ from server.gaps.passages import Passage
 from server.gaps.queue import StoredGap
 from server.http.reporting.statements import statement_json, term_json
 from sparql.ask.answer.gaps import UNKNOWN, GapKind
+from sparql.ask.linking.words import english
 from sparql.model.vocabulary import RDF, RDFS
 from sparql.provenance.records import Support
 
@@ -73,13 +74,32 @@ class ReadGap:
 
 def read_gap(services: Services, gap: StoredGap) -> ReadGap:
     """Read the parts of a gap; blocks."""
-    declared = None if gap.relation == UNKNOWN else services.schema.find_property(gap.relation)
+    return _read(services, gap.subject, gap.relation, gap.object)
+
+
+def _read(services: Services, subject: str, relation: str, object_: str) -> ReadGap:
+    declared = None if relation == UNKNOWN else services.schema.find_property(relation)
     nothing: frozenset[NamedNode] = frozenset()
-    subject, object_ = (
-        None if words == UNKNOWN else entity_named(services, words, nothing)
-        for words in (gap.subject, gap.object)
-    )
-    return ReadGap(subject, declared, object_)
+    ends = [
+        None if words == UNKNOWN else entity_named(services, words, nothing) for words in (subject, object_)
+    ]
+    return ReadGap(ends[0], declared, ends[1])
+
+
+def is_completable(services: Services, gap: Mapping[str, Any]) -> bool:
+    """Whether somebody can fill a gap of an answer; blocks.
+
+    In the data: a property of one thing that the graph has. A name: always. In the ontology: a word that may
+    be a term, and not how a question is put.
+    """
+    kind, relation = GapKind(gap["kind"]), gap["property"]
+    if kind is GapKind.DATA:
+        return _read(services, gap["subject"], relation, gap["object"]).open_end is not None
+    if kind is GapKind.SCHEMA:
+        words = relation.casefold().split()
+        wordings = frozenset(english()["wordings"].split())
+        return relation != UNKNOWN and not any(word in wordings or word.endswith("ly") for word in words)
+    return kind is GapKind.ENTITY
 
 
 def triple_of(services: Services, gap: StoredGap, value: str) -> Triple:
@@ -162,17 +182,20 @@ def _datatype(read: ReadGap) -> str:
 
 
 async def verified(
-    services: Services, gap: StoredGap, passages: Sequence[Passage]
+    services: Services, gap: StoredGap, passages: Sequence[Passage], deadline: float
 ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
     """What the best passage states about the gap, and the passages with the words that match.
 
-    Passages are read in their order until one states it; one that the model fails at is passed over.
+    Passages are read in their order until one states it; after the deadline (of the loop's clock) no further
+    one is begun. One that the model fails at is passed over.
     """
     read = await asyncio.to_thread(read_gap, services, gap)
     shown = [{**asdict(passage), "match": None} for passage in passages]
     failure: ModelError | None = None
     for passage, one in zip(passages, shown, strict=True):
         if read.open_end is None and gap.kind is not GapKind.ENTITY:
+            break
+        if passage is not passages[0] and asyncio.get_running_loop().time() > deadline:
             break
         try:
             extraction = await services.intake.pipeline.extract(passage.text)

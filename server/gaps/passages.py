@@ -70,18 +70,23 @@ class Passages:
         except sqlite3.Error as error:
             raise state_error(self._path, error) from error
 
-    def search(self, words: str, limit: int = 10) -> list[Passage]:
-        """The passages that fit the words best, after indexing what is new."""
-        wanted = list(dict.fromkeys(word.casefold() for word in _WORD.findall(words)))[:_MOST_WORDS]
+    def search(self, name: str, words: str, limit: int = 10) -> list[Passage]:
+        """The passages that have a name, those that fit the words best first, after indexing what is new.
+
+        A passage about another thing states nothing of the one that is named, however well its words fit.
+        """
+        named = [word.casefold() for word in _WORD.findall(name)][:_MOST_WORDS]
+        others = dict.fromkeys(word.casefold() for word in _WORD.findall(words))
+        any_of = " OR ".join(f'"{word}"' for word in (*named, *others)[:_MOST_WORDS])
         with self._lock:
             try:
                 self._follow()
-                if not wanted:
+                if not named:
                     return []
                 rows = self._connection.execute(
                     "SELECT text, title, source, document, start, -bm25(passage, 2.0, 1.0) FROM passage "
                     "WHERE passage MATCH ? ORDER BY bm25(passage, 2.0, 1.0), rowid LIMIT ?",
-                    (" OR ".join(f'"{word}"' for word in wanted), limit),
+                    (f'"{" ".join(named)}" AND ({any_of})', limit),
                 ).fetchall()
             except sqlite3.Error as error:
                 raise state_error(self._path, error) from error

@@ -22,8 +22,8 @@ from sparql.ask.answer.gaps import GapKind
 
 FILE: Final = "gaps.sqlite"
 MOST_OPEN: Final = 10_000
-"""At most so many gaps wait; further ones are not recorded, so that questions cannot fill the disk."""
-MOST_QUESTIONS: Final = 50
+"""At most so many gaps wait, so that questions cannot fill the disk: see `GapQueue.record`."""
+MOST_QUESTIONS: Final = 20
 """At most so many different questions are kept with a gap."""
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS gap (
@@ -37,6 +37,19 @@ CREATE TABLE IF NOT EXISTS question (
   context TEXT NOT NULL, history TEXT NOT NULL, last TEXT NOT NULL, times INTEGER NOT NULL,
   PRIMARY KEY (gap, asker, question, context, history)
 ) STRICT;
+CREATE TABLE IF NOT EXISTS sender (
+  gap TEXT PRIMARY KEY REFERENCES gap (id) ON DELETE CASCADE, client TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS sender_by_client ON sender (client);
+"""
+_OPEN: Final = "SELECT COUNT(*) FROM gap LEFT JOIN sender ON sender.gap = gap.id WHERE status = 'open'"
+_HEAVIEST: Final = """
+SELECT COALESCE(client, '') AS client, COUNT(*) AS held FROM gap LEFT JOIN sender ON sender.gap = gap.id
+WHERE status = 'open' GROUP BY 1 ORDER BY held DESC, client LIMIT 1
+"""
+_LAST_OF_CLIENT: Final = """
+SELECT id FROM gap LEFT JOIN sender ON sender.gap = gap.id
+WHERE status = 'open' AND completion IS NULL AND COALESCE(client, '') = ? ORDER BY first DESC, id LIMIT 1
 """
 _LISTED: Final = """
 SELECT gap.*, COUNT(DISTINCT question.asker) AS askers, SUM(question.times) AS asked,
@@ -119,16 +132,25 @@ class GapQueue:
         self._file = StateFile(folder / FILE, _SCHEMA)
 
     def record(
-        self, gaps: Sequence[Mapping[str, Any]], asked: Asked, attempt: str | None, asker: str
+        self,
+        gaps: Sequence[Mapping[str, Any]],
+        asked: Asked,
+        attempt: str | None,
+        asker: str,
+        client: str = "",
     ) -> list[str]:
-        """Record the gaps of an answer; their identifiers."""
+        """Record the gaps of an answer; their identifiers.
+
+        Where the queue is full, the client that holds most of it gives way: its newest gap goes for one of a
+        client that holds fewer. A gap of that client itself is not recorded.
+        """
         found = []
+        sender = hashlib.sha256(client.encode()).hexdigest()[:16]
         for gap in recorded_gaps(gaps):
             identifier = _identifier(gap)
             with self._file.writing() as connection:
-                waiting = connection.execute("SELECT COUNT(*) FROM gap WHERE status = 'open'").fetchone()[0]
                 known = connection.execute("SELECT 1 FROM gap WHERE id = ?", (identifier,)).fetchone()
-                if known is None and waiting >= MOST_OPEN:
+                if known is None and not _make_room(connection, sender):
                     continue
                 now = self._clock().isoformat()
                 values = (identifier, gap["kind"], *_triple(gap), gap["message"], attempt, now)
@@ -137,6 +159,7 @@ class GapQueue:
                     "status, first) VALUES (?, ?, ?, ?, ?, ?, ?, 'open', ?)",
                     values,
                 )
+                connection.execute("INSERT OR IGNORE INTO sender VALUES (?, ?)", (identifier, sender))
                 # What was accepted and is missed again has left the graph since, with what was proposed.
                 connection.execute(
                     "UPDATE gap SET status = 'open', completion = NULL, passages = '[]' "
@@ -223,6 +246,20 @@ class GapQueue:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def _make_room(connection: sqlite3.Connection, sender: str) -> bool:
+    """Whether a client may add a gap, perhaps in place of one of the client that holds most."""
+    if connection.execute(_OPEN).fetchone()[0] < MOST_OPEN:
+        return True
+    own = connection.execute(f"{_OPEN} AND client = ?", (sender,)).fetchone()[0]
+    heaviest = connection.execute(_HEAVIEST).fetchone()
+    if own + 1 >= heaviest["held"]:
+        return False
+    last = connection.execute(_LAST_OF_CLIENT, (heaviest["client"],)).fetchone()
+    if last is not None:
+        connection.execute("DELETE FROM gap WHERE id = ?", (last["id"],))
+    return last is not None
 
 
 def _add_question(

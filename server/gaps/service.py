@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pyoxigraph import NamedNode
@@ -12,13 +13,13 @@ from curation.documents import PREFIX as DOCUMENT_PREFIX
 from curation.review.reviewer import Reviewer
 from server.errors import InvalidBody, SelectionChanged, ServerError
 from server.gaps.completion import believed, read_gap, triple_of, verified
-from server.gaps.gap_errors import GapDecided, GapIncomplete, GapRefused
+from server.gaps.gap_errors import GapDecided, GapIncomplete, GapRefused, PassagesTooSlow
 from server.gaps.passages import GraphDocuments
 from server.gaps.queue import GapFilter, GapStatus, StoredGap
 from server.http.pages import page
 from server.http.reporting.statements import StatementJson, rejection_json, statement_json, statement_of
 from shapes.errors import DocumentRemoved, DocumentUnknown
-from sparql.ask.answer.gaps import GapKind
+from sparql.ask.answer.gaps import UNKNOWN, GapKind
 from sparql.ask.service import AskResult
 from sparql.model.change import Statement
 from sparql.model.vocabulary import UKG
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from server.runtime.context import Services
 
 PASSAGES: Final = 10
+VERIFYING_S: Final = 10.0
+"""How long passages are searched for, and after which no further one is read."""
 MOST_AT_ONCE: Final = 1_000
 _MOST_UNCOUNTED: Final = 20
 _NOTHING: Final = (
@@ -80,11 +83,22 @@ class GapService:
         return gap_json(kept)
 
     async def verify(self, identifier: str) -> dict[str, Any]:
-        """Look the gap up in passages, and keep what they state. Raises `ModelError`."""
+        """Look the gap up in passages that name its thing, and keep what they state.
+
+        Raises `ModelError`, and `PassagesTooSlow` where the search itself takes too long.
+        """
         gap = await asyncio.to_thread(self._open, identifier)
-        words = " ".join((gap.subject, gap.relation, gap.object, gap.latest.question))
-        passages = await asyncio.to_thread(self._services.passages.search, words, PASSAGES)
-        completion, shown = await verified(self._services, gap, passages)
+        deadline = asyncio.get_running_loop().time() + VERIFYING_S
+        name = gap.object if gap.subject == UNKNOWN else gap.subject
+        search = partial(
+            self._services.passages.search, name, f"{gap.relation} {gap.latest.question}", PASSAGES
+        )
+        try:
+            async with asyncio.timeout_at(deadline):
+                passages = await asyncio.to_thread(search)
+        except TimeoutError:
+            raise PassagesTooSlow(VERIFYING_S) from None
+        completion, shown = await verified(self._services, gap, passages, deadline)
         kept = await asyncio.to_thread(self._services.gaps.complete, gap, completion or gap.completion, shown)
         return gap_json(kept)
 

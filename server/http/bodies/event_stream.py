@@ -138,10 +138,7 @@ def step_events(what: str) -> dict[int | str, dict[str, Any]]:
 
 
 class _StepStream(Response):
-    """The steps of work as events, then its answer or its problem.
-
-    A client that leaves ends the work, but not with an `Idempotency-Key`: it may come back for the reply.
-    """
+    """The steps of work as events, then its answer or its problem."""
 
     media_type = EVENTS
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 _UNWATCHED_S = 0.05
 
 
-class ClientLeft(Exception):
+class ClientLeft(ClientDisconnect):
     """The client closed its connection; there is nobody to answer."""
 
 

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from curation.merging.merge_record import Merge, Merged
 from server.http.reporting.statements import StatementJson, rejection_json, statement_json
-from server.message import Message
+from server.message import IriText, Message
 
 
 class DecisionRequest(Message):
@@ -26,7 +26,7 @@ class AcceptRequest(DecisionRequest):
 class ItemAcceptRequest(AcceptRequest):
     """`entities` says which entities the text means, where the item asks that."""
 
-    entities: dict[str, str | None] | None = Field(
+    entities: dict[IriText, IriText | None] | None = Field(
         None,
         max_length=2,
         description="For the `entity` of each of the item's `choices` the IRI that is meant, or null for a "

@@ -13,11 +13,12 @@ from server.gaps.queue import GapFilter, GapStatus
 from server.gaps.service import MOST_AT_ONCE, GapService
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json
+from server.http.bodies.streaming import while_connected
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
 from server.http.reporting.decisions import AcceptRequest
 from server.intake.language_model import prices_of, spending
-from server.message import Message
+from server.message import Message, Name, Words
 from server.runtime.context import Services
 from sparql.ask.answer.gaps import GapKind
 
@@ -32,7 +33,7 @@ class GapFilterJson(Message):
 
     status: Status = "open"
     kind: Literal["data", "entity", "schema"] | None = None
-    text: str | None = None
+    text: Words | None = None
     askers: int = Field(1, ge=1)
 
 
@@ -55,7 +56,7 @@ class GapDecisionsRequest(GapDecision):
     """One decision for many gaps: those named, or all of a filter."""
 
     decision: Literal["accept", "reject", "reopen"]
-    items: list[str] | None = Field(None, max_length=MOST_AT_ONCE)
+    items: list[Name] | None = Field(None, max_length=MOST_AT_ONCE)
     filter: GapFilterJson | None = None
     expect: int | None = Field(None, ge=0, description="How many gaps; needed above 20.")
 
@@ -112,17 +113,17 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         return await run_in_threadpool(service.show, gap)
 
     @routes.post("/gaps/{gap}/complete", dependencies=decides)
-    async def complete(gap: str) -> dict[str, Any]:
+    async def complete(request: Request, gap: str) -> dict[str, Any]:
         """Let the model fill in what it believes; it is marked as the model's, and known to nobody."""
         with spending(prices) as usage:
-            found = await service.complete(gap)
+            found = await while_connected(request, service.complete(gap))
         return {"gap": found, "usage": usage}
 
     @routes.post("/gaps/{gap}/verify", dependencies=decides)
-    async def verify(gap: str) -> dict[str, Any]:
+    async def verify(request: Request, gap: str) -> dict[str, Any]:
         """Look the gap up in the graph's documents and the encyclopedia, and propose what they state."""
         with spending(prices) as usage:
-            found = await service.verify(gap)
+            found = await while_connected(request, service.verify(gap))
         return {"gap": found, "usage": usage}
 
     @routes.post("/gaps/{gap}/accept", dependencies=decides, openapi_extra=body_schema(GapAcceptRequest))

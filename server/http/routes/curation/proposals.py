@@ -15,7 +15,7 @@ from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
-from server.message import Message
+from server.message import IriText, Message
 from server.runtime.context import Services
 
 Status = Literal["open", "accepted", "dismissed", "any"]
@@ -30,7 +30,7 @@ class ProposalDecision(Message):
     model_config = ConfigDict(populate_by_name=True)
 
     decision: Literal["accept", "dismiss", "reopen", "retry"]
-    as_: str | None = Field(None, alias="as", description="IRI of a term that the ontology has.")
+    as_: IriText | None = Field(None, alias="as", description="IRI of a term that the ontology has.")
     reason: str | None = Field(None, max_length=10_000, description="Why, for who reads it later.")
     by: str | None = Field(None, min_length=1, max_length=200, description="The person's name.")
 

@@ -4,11 +4,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import GeoJson, body_schema, read_json
+from server.http.bodies.streaming import while_connected
 from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
 from server.message import Message
@@ -49,9 +51,8 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     ) -> dict[str, Any]:
         """The computed relation of two geometries (RCC8, of five, simple features, DE-9IM, distance)."""
         message = await read_json(request, RelationsRequest, services.settings.max_body_bytes)
-        a = _geometry("a", message.a, explain is not None and bool(message.a_name))
-        b = _geometry("b", message.b, explain is not None and bool(message.b_name))
-        answer = _computed(a, b, services.settings.tolerance_m)
+        tolerance_m = services.settings.tolerance_m
+        a, b, answer = await run_in_threadpool(_related, message, explain is not None, tolerance_m)
         if explain is not None:
             from extractors.completion import Completer, CompletionSettings, Pair, Place
 
@@ -64,13 +65,24 @@ def router(services: Services, *needs: Needed) -> APIRouter:
             )
             with spending(prices_of(services.settings)) as usage:
                 completion = (
-                    await completer.complete(pair) if completer.refusal is None else completer.by_tools(pair)
+                    await while_connected(request, completer.complete(pair))
+                    if completer.refusal is None
+                    else await run_in_threadpool(completer.by_tools, pair)
                 )
             answer["model"] = _model_answer(completion, answer["rcc5"], completer.prompt_version)
             answer["usage"] = usage
         return answer
 
     return routes
+
+
+def _related(
+    message: RelationsRequest, explained: bool, tolerance_m: float
+) -> "tuple[BaseGeometry | None, BaseGeometry | None, dict[str, Any]]":
+    """Both geometries, and what they say."""
+    a = _geometry("a", message.a, explained and bool(message.a_name))
+    b = _geometry("b", message.b, explained and bool(message.b_name))
+    return a, b, _computed(a, b, tolerance_m)
 
 
 def _computed(a: "BaseGeometry | None", b: "BaseGeometry | None", tolerance_m: float) -> dict[str, Any]:

@@ -11,26 +11,30 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from server.errors import StateUnreadable
-from server.gaps.queue import Asked
+from server.gaps.completion import is_completable
+from server.gaps.queue import Asked, recorded_gaps
 from server.http.access.keys import Scope
 from server.http.bodies.event_stream import Note, in_steps, step_events
 from server.http.bodies.request_bodies import body_schema, described_as, read_json
+from server.http.bodies.streaming import while_connected
 from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
 from server.intake.plain_dialogue import PlainDialogue
 from server.message import Message
 from server.runtime.context import Services
-from sparql.ask.service import AskResult
+from sparql.ask.service import LONGEST_QUESTION, AskResult
 
 _log = logging.getLogger("urbankg.questions")
+_MOST_PLAN_BYTES = 262_144
+_Question = Annotated[str, Field(max_length=LONGEST_QUESTION)]
 
 
 class AskRequest(Message):
     """A question."""
 
-    question: str = Field(description="A question about what is in the graph.")
-    context: str = Field("", description='Words that narrow the question, such as "in Queens".')
-    history: list[str] = Field(
+    question: _Question = Field(description="A question about what is in the graph.")
+    context: _Question = Field("", description='Words that narrow the question, such as "in Queens".')
+    history: list[_Question] = Field(
         default_factory=list, max_length=20, description='The questions before, for "And in Queens?".'
     )
     history_length: int | None = Field(
@@ -105,9 +109,11 @@ def router(services: Services, *needs: Needed) -> APIRouter:
                         message.question, context=message.context, history=history, watch=note
                     )
             if answer.gaps and services.settings.record_gaps:
-                asked = Asked(message.question, message.context, tuple(history))
+                # Only the last one before is asked again with it.
+                asked = Asked(message.question, message.context, tuple(history[-1:]))
                 asker = services.guard.key_name(request) or "anonymous"
-                await run_in_threadpool(_record, services, answer, asked, asker)
+                client = services.clients.name_of(request.scope)
+                await run_in_threadpool(_record, services, answer, asked, asker, client)
             return JSONResponse({**asdict(answer), "usage": usage})
 
         return await in_steps(request, answered)
@@ -115,17 +121,19 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     @routes.post("/ask/run", openapi_extra=body_schema(RunRequest))
     async def post_ask_run(request: Request) -> dict[str, Any]:
         """Run an edited plan or query, and give answer and map again."""
-        message = await read_json(request, RunRequest, services.settings.max_body_bytes)
+        message = await read_json(request, RunRequest, _MOST_PLAN_BYTES)
         with spending(prices) as usage:
-            answer = await services.asker.run(plan=message.plan, sparql=message.sparql)
+            asked = services.asker.run(plan=message.plan, sparql=message.sparql)
+            answer = await while_connected(request, asked)
         return {**asdict(answer), "usage": usage}
 
     return routes
 
 
-def _record(services: Services, answer: AskResult, asked: Asked, asker: str) -> None:
+def _record(services: Services, answer: AskResult, asked: Asked, asker: str, client: str) -> None:
     """Record what a question missed; the answer does not depend on it."""
     try:
-        services.gaps.record(answer.gaps, asked, answer.sparql, asker)
+        found = [gap for gap in recorded_gaps(answer.gaps) if is_completable(services, gap)]
+        services.gaps.record(found, asked, answer.sparql, asker, client)
     except StateUnreadable as error:
         _log.warning("A gap was not recorded: %s", error)

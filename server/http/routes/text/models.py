@@ -3,8 +3,10 @@
 from typing import Any
 
 from fastapi import APIRouter, Depends
+from starlette.requests import Request
 
 from server.http.access.keys import Scope
+from server.http.bodies.streaming import while_connected
 from server.http.page_parameters import Needed
 from server.intake.language_model import model_json, prices_of, probed
 from server.runtime.context import Services
@@ -21,8 +23,8 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         return model_json(services.model, prices)
 
     @routes.post("/models/probe", dependencies=[Depends(services.guard.requires(Scope.EXTRACT))])
-    async def post_probe() -> dict[str, Any]:
+    async def post_probe(request: Request) -> dict[str, Any]:
         """The same after a short question to the model, with how long its answer took."""
-        return await probed(services.model, prices)
+        return await while_connected(request, probed(services.model, prices))
 
     return routes

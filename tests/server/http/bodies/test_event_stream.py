@@ -2,16 +2,22 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from extractors.errors import ModelTimeout
 from extractors.models.chat import Message, Reply
+from ontology import Schema
 from server.http.app import create_app
 from server.runtime.context import Services
-from tests.server.conftest import COLUMBIA, RecordedModel, triples
+from server.runtime.wiring import build
+from shapes.gate.gate import ShapesGate
+from tests.server.conftest import COLUMBIA, RecordedModel, own_gate, triples
+from tests.support.workshop import settings_of
 
 EVENTS = {"accept": "text/event-stream"}
 Asgi = dict[str, Any]
@@ -80,10 +86,33 @@ class _Endless(RecordedModel):
         raise AssertionError
 
 
-async def test_a_client_that_leaves_ends_the_work(services: Services):
+@pytest.mark.parametrize("accept", ["text/event-stream", "application/json"])
+@pytest.mark.parametrize(
+    ("path", "sent_body"),
+    [
+        ("/extractions", {"text": COLUMBIA}),
+        ("/ask", {"question": "Which?", "dialogue": "plain"}),
+        ("/models/probe", {}),
+    ],
+)
+async def test_a_client_that_leaves_ends_the_work(
+    tmp_path: Path,
+    schema: Schema,
+    gate: ShapesGate,
+    new_folder: Callable[[Path], Path],
+    accept: str,
+    path: str,
+    sent_body: dict[str, str],
+):
     model = _Endless()
-    services.intake._pipeline = services.intake.pipeline.over(model)
-    body = json.dumps({"text": COLUMBIA}).encode()
+    settings = settings_of(data=new_folder(tmp_path / "data"), readers=1)
+    async with build(settings, model=model, schema=schema, gate=own_gate(gate)) as services:
+        await services.opened()
+        await _leave(services, model, path, json.dumps(sent_body).encode(), accept)
+
+
+async def _leave(services: Services, model: _Endless, path: str, body: bytes, accept: str) -> None:
+    """Send a request, and leave when the model is at work: it is asked no more, and nothing is answered."""
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
     headers = {"host": "127.0.0.1:8000", "content-type": "application/json", "content-length": str(len(body))}
     scope: Asgi = {
@@ -92,11 +121,11 @@ async def test_a_client_that_leaves_ends_the_work(services: Services):
         "http_version": "1.1",
         "method": "POST",
         "scheme": "http",
-        "path": "/extractions",
-        "raw_path": b"/extractions",
+        "path": path,
+        "raw_path": path.encode(),
         "root_path": "",
         "query_string": b"",
-        "headers": [(name.encode(), value.encode()) for name, value in {**headers, **EVENTS}.items()],
+        "headers": [(name.encode(), value.encode()) for name, value in {**headers, "accept": accept}.items()],
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 8000),
     }
@@ -114,5 +143,6 @@ async def test_a_client_that_leaves_ends_the_work(services: Services):
     async with asyncio.timeout(30):
         await create_app(services)(scope, receive, send)
         await model.ended.wait()
-    assert sent[0]["status"] == 200
+    streamed = accept != "application/json" and path != "/models/probe"
+    assert sent[0]["status"] == (200 if streamed else 499)
     assert not any(b"event: answer" in message.get("body", b"") for message in sent)
