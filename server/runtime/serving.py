@@ -8,7 +8,8 @@ import signal
 import socket
 import sys
 import threading
-from functools import cache
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
@@ -118,7 +119,7 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Leave, as the signal says."""
-        _end_soon(self._services.settings.data)
+        _end_soon(self._services.settings.data, lambda: self._services.readers.pids)
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -136,15 +137,14 @@ def _leave_in_peace(data: Path) -> None:
     """
 
     def leave(*_: object) -> None:
-        _end_soon(data)
+        _end_soon(data, tuple)
         sys.exit(0)
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, leave)
 
 
-@cache
-def _end_soon(data: Path) -> None:
+def _end_soon(data: Path, readers: Callable[[], Iterable[int]]) -> None:
     """End the process in a few seconds, also where a thread is at work, which nothing else could stop.
 
     What was acknowledged is on the disk, and what was under way is undone as after a crash.
@@ -154,6 +154,10 @@ def _end_soon(data: Path) -> None:
         _log.warning("UrbanKG ends while work is under way; all that it acknowledged is in the store")
         logging.shutdown()
         withdraw(data)
+        for pid in readers():
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
         os._exit(0)
 
     timer = threading.Timer(_LEAVING_S, end)
