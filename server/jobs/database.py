@@ -60,7 +60,8 @@ class Database(StateFile):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder / FILE, _SCHEMA)
-        with self.reading() as connection:
+        # One transaction: an upgrade that is interrupted starts from the old layout again.
+        with self.writing() as connection:
             self._check_layout(connection)
 
     def _check_layout(self, connection: sqlite3.Connection) -> None:

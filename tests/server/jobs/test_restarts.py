@@ -1,6 +1,7 @@
 """What a crash leaves behind, and what becomes of it: nothing lost, nothing twice, no answer twice paid."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ import httpx
 import pytest
 
 from ontology import Schema
+from server.errors import StateUnreadable
 from server.http.app import create_app
 from server.jobs.body import accept
 from server.jobs.job import Committed, DocumentState, JobRequest
@@ -240,6 +242,7 @@ def test_jobs_that_were_made_before_methods_could_be_named_are_still_there(tmp_p
     made = accept(store, JobRequest(method="zero_shot"), [Record(TOWN)])
     with store.database.writing() as connection:
         connection.execute("ALTER TABLE job DROP COLUMN method")
+        connection.execute("ALTER TABLE document DROP COLUMN incomplete")
         connection.execute("PRAGMA user_version=1")
     store.close()
     store = JobStore(tmp_path)
@@ -247,3 +250,17 @@ def test_jobs_that_were_made_before_methods_could_be_named_are_still_there(tmp_p
     assert [work.method for work in Progress(store).claim(5)] == [None]
     assert accept(store, JobRequest(method="fast"), [Record(MUSEUM)]).request.method == "fast"
     store.close()
+
+
+def test_an_upgrade_of_the_layout_that_fails_half_way_changes_nothing(tmp_path: Path):
+    store = JobStore(tmp_path)
+    with store.database.writing() as connection:
+        connection.execute("ALTER TABLE job DROP COLUMN method")
+        connection.execute("PRAGMA user_version=1")
+    store.close()
+    # The second step finds its column there already.
+    with pytest.raises(StateUnreadable, match="incomplete"):
+        JobStore(tmp_path)
+    connection = sqlite3.connect(tmp_path / "jobs.sqlite")
+    assert "method" not in {row[1] for row in connection.execute("PRAGMA table_info(job)")}
+    connection.close()
