@@ -14,7 +14,16 @@ from tests.support.running_server import RunningServer
 from tests.support.tgi_stand_in import StandIn, running
 
 CITY = Path(__file__).parents[1] / "data/mini_city.ttl"
-FOUNDED = {"triples": [{"subject": "Bowne Hall", "relation": "opened", "object": "1931"}]}
+OPENED = {
+    "triples": [
+        {
+            "quote": "Bowne Hall opened in 1931",
+            "subject": "Bowne Hall",
+            "relation": "opened",
+            "object": "1931",
+        }
+    ]
+}
 
 
 @pytest.fixture(scope="package")
@@ -33,7 +42,7 @@ def own_server(tmp_path: Path) -> Iterator[RunningServer]:
 @contextmanager
 def served(folder: Path) -> Iterator[RunningServer]:
     with (
-        running(StandIn(answer=json.dumps(FOUNDED))) as model,
+        running(StandIn(answer=json.dumps(OPENED))) as model,
         RunningServer(folder / "data", model_url=model.url) as one,
     ):
         with Client(one.url) as graph:
