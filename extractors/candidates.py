@@ -18,6 +18,7 @@ from extractors.time_limit import Incomplete
 
 __all__ = [
     "AMBIGUOUS_NAME",
+    "ASSUMED_KIND",
     "HEDGED",
     "HELD",
     "IMPLIED_KIND",
@@ -76,6 +77,8 @@ RIVAL: Final = NamedNode(SYSTEM + "RivalStatement")
 """The same words support another relation better."""
 IMPLIED_KIND: Final = NamedNode(SYSTEM + "ImpliedKind")
 """A warning: the class follows from the domain or range of a relation; the text does not state it."""
+ASSUMED_KIND: Final = NamedNode(SYSTEM + "AssumedKind")
+"""A warning: the class is the first of several that the relations of a name allow."""
 
 HELD: Final = NamedNode(SYSTEM + "OpenExtraction")
 """Extracted in the open mode, where every statement waits for review."""

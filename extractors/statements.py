@@ -15,6 +15,7 @@ from pyoxigraph import Literal, NamedNode
 
 from extractors.candidate_sets import Key, known_kinds, link, mark_unsupported, merged, quote
 from extractors.candidates import (
+    ASSUMED_KIND,
     IMPLIED_KIND,
     LOW_CONFIDENCE,
     NOT_IN_TEXT,
@@ -245,10 +246,18 @@ class StatementBuilder:
 
     def _implied_kind(self, name: Name, mention: Span, implied: Implied) -> Candidate:
         kind, relation = self._checks.class_labels([implied.kind]), implied.link.property.label
-        message = (
-            f'That {name.label} is {with_article(kind)} follows from "{relation}" only: say what kind of '
-            f"{kind} it is."
-        )
+        if implied.assumed:
+            rule = ASSUMED_KIND
+            message = (
+                f'"{relation}" allows several classes for {name.label}; it was taken for '
+                f"{with_article(kind)}: say what it is."
+            )
+        else:
+            rule = IMPLIED_KIND
+            message = (
+                f'That {name.label} is {with_article(kind)} follows from "{relation}" only: say what kind '
+                f"of {kind} it is."
+            )
         return Candidate(
             name.iri,
             RDF_TYPE,
@@ -256,7 +265,7 @@ class StatementBuilder:
             self._text.evidence(mention),
             implied.link.score,
             inferred=("object",),
-            warnings=(Problem(IMPLIED_KIND, message, RDF_TYPE, implied.kind),),
+            warnings=(Problem(rule, message, RDF_TYPE, implied.kind),),
         )
 
     def _mentioned(self, readings: Iterable[Interpretation]) -> Mapping[str, Mentioned]:

@@ -45,10 +45,14 @@ class Link:
 
 @dataclass(frozen=True)
 class Implied:
-    """The class of a name, and the surest statement that it follows from."""
+    """The class of a name, and the surest statement that it follows from.
+
+    `assumed`: that statement allows other classes too, and the ontology only names this one first.
+    """
 
     kind: NamedNode
     link: Link
+    assumed: bool = False
 
 
 def implied_kinds(
@@ -119,8 +123,10 @@ def _implied(
             fitting = _usual(node, demands, hint, linker)
         if not fitting and hint is None and (guess := guesses.get(node)) is not None:
             fitting = _guessed(guess, demands, linker)
+        assumed = False
         if not fitting and leading:
             fitting = _leading(node, demands, hint, linker, person)
+            assumed = bool(fitting)
         if not fitting:
             fitting = [
                 (kind, link)
@@ -133,7 +139,7 @@ def _implied(
         if fitting:
             kind, _ = fitting[0]
             surest = max((link for one, link in fitting if one == kind), key=lambda link: link.score or 0.0)
-            found[node] = Implied(kind, surest)
+            found[node] = Implied(kind, surest, assumed)
     return found
 
 

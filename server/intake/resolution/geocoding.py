@@ -75,10 +75,13 @@ class GeocodingAssessor:
         return []
 
     def _classes(self, iri: NamedNode, batch: Batch, added: TripleIndex) -> frozenset[NamedNode]:
+        """The classes that the batch states, or that follow from it; not one that was only assumed."""
         return frozenset(
             triple.object
             for triple in added.match(iri, RDF.type, None)
-            if isinstance(triple.object, NamedNode) and triple not in batch.refused
+            if isinstance(triple.object, NamedNode)
+            and triple not in batch.refused
+            and all(one.component != UKG.AssumedKind for one in batch.doubts.get(triple, ()))
         )
 
     def _is_place(self, classes: frozenset[NamedNode], stated: StatedPlaces, schema: Schema) -> bool:

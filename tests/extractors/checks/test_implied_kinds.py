@@ -3,11 +3,11 @@
 import pytest
 from pyoxigraph import NamedNode
 
-from extractors.candidates import HEDGED, IMPLIED_KIND, RDF_TYPE, UNWORDED, Extraction
+from extractors.candidates import ASSUMED_KIND, HEDGED, IMPLIED_KIND, RDF_TYPE, UNWORDED, Extraction
 from extractors.checks.implied_kinds import Link, implied_kinds
 from extractors.grounding.linking import Linker
 from ontology.schema import Schema
-from tests.support.scripted import ScriptedModel, city_labels, reply, small_pipeline, urban
+from tests.support.scripted import ScriptedModel, city_labels, pipeline, reply, small_pipeline, urban
 
 HALL, TOWN, ADA = (NamedNode(f"https://example.org/{name}") for name in ("hall", "town", "ada"))
 
@@ -73,6 +73,15 @@ async def test_a_new_place_gets_its_kind_with_a_doubt_and_where_it_is_mentioned(
     assert '"located in"' in doubt.message
     off = await extracted(schema, text, *stated, implied_kinds=False)
     assert all(c.reply for c in off.candidates)
+
+
+async def test_a_kind_that_is_the_first_of_several_is_marked_as_assumed(schema: Schema):
+    model = ScriptedModel(reply([("Elm Hall", "founded by", "Ada Stone")]))
+    extraction = await pipeline(schema, model).extract("Elm Hall was founded by Ada Stone.")
+    doubts = {c.object: c.warnings for c in extraction.candidates if c.predicate == RDF_TYPE}
+    (doubt,) = doubts[urban("Place")]
+    assert doubt.rule == ASSUMED_KIND
+    assert '"founded by" allows several classes for Elm Hall' in doubt.message
 
 
 async def test_a_denied_statement_implies_no_kind(schema: Schema):
