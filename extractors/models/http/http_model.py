@@ -228,7 +228,8 @@ class HttpModel:
         """Send one request. Raises `AttemptFailed`, and `ModelReplyError` for an unusable reply."""
         if schema is not None and probed.form is None:
             messages = spelled_out(messages, schema)
-        request = chat_request(probed.server, probed.model, messages, max_tokens, temperature)
+        tokens = _room(probed.server, messages, max_tokens)
+        request = chat_request(probed.server, probed.model, messages, tokens, temperature)
         if schema is not None and probed.form is not None:
             request["response_format"] = probed.form(schema)
         transcript = await self._endpoint.chat(request)
@@ -265,3 +266,21 @@ class HttpModel:
     async def close(self) -> None:
         """Close the connections."""
         await self._endpoint.close()
+
+
+_BYTES_A_TOKEN: Final = 4
+"""Of English and JSON, for the tokenizers of today; other scripts have more bytes, and more tokens a byte."""
+_SHORTEST_REPLY: Final = 256
+
+
+def _room(server: ModelServer, messages: Sequence[Message], wanted: int) -> int:
+    """The tokens of the reply, at most `wanted`, that a server's limit leaves beside the prompt.
+
+    A server refuses a request whose prompt and longest reply together are over its limit. Where next to
+    nothing is left, what is wanted is asked for: the server has the last word on how long a prompt is.
+    """
+    if server.max_total_tokens is None:
+        return wanted
+    prompt = sum(len(message.content.encode()) for message in messages) // _BYTES_A_TOKEN
+    room = server.max_total_tokens - prompt
+    return min(wanted, room) if room >= _SHORTEST_REPLY else wanted

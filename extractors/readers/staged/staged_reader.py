@@ -23,7 +23,7 @@ from extractors.readers.staged.knowledge import KnownTerms, Ontologist
 from extractors.readers.staged.refinement import Refinement
 from extractors.readers.staged.talk import Talk, as_triples, triples_in, words_in
 from extractors.settings import ExtractionSettings
-from extractors.text.chunking import ChunkSize
+from extractors.text.chunking import ChunkSize, sentences
 from ontology.schema import Schema
 
 __all__ = ["StagedReader"]
@@ -76,7 +76,8 @@ class StagedReader:
         """Read a window: a view without a usable reply is left out, unless it is so with all.
 
         Where the ontology is too long for the model, the half of it that fits the text better is shown, and
-        so on; later windows begin with as much as fitted.
+        so on; later windows begin with as much as fitted. Where a reply is cut off, the window is read again
+        in two halves, as long as it has several sentences.
         """
         terms = self._ontologist.terms(schema, window_text, self._most)
         turns: tuple[Turn, ...] = ()
@@ -84,9 +85,16 @@ class StagedReader:
             reading = await self._read(window_text, schema, terms)
             turns += reading.turns
             if not _too_long(reading) or len(terms.relations) <= _FEWEST_RELATIONS:
-                return replace(reading, turns=turns)
+                break
             self._most = len(terms.relations) // 2
             terms = self._ontologist.terms(schema, window_text, self._most)
+        whole = replace(reading, turns=turns)
+        spans = sentences(window_text)
+        if len(spans) < 2 or not any(_is_cut_off(turn) for turn in turns):
+            return whole
+        middle = spans[len(spans) // 2].start
+        halves = (window_text[:middle], window_text[middle:])
+        return union([whole, *[await self.read(half, schema) for half in halves]])
 
     async def _read(self, text: str, schema: Schema, terms: KnownTerms) -> Reading:
         if self._method.views:
@@ -217,6 +225,10 @@ def _headed(reply: Reply) -> tuple[tuple[ReplyTriple, ...], str | None]:
             return triples_in(reply)
         except ModelReplyError:
             raise error from None
+
+
+def _is_cut_off(turn: Turn) -> bool:
+    return turn.stage == "triples" and turn.reply is not None and turn.reply.finish_reason == "length"
 
 
 def _too_long(reading: Reading) -> bool:

@@ -77,3 +77,17 @@ async def test_a_window_that_failed_leaves_the_others_and_all_failing_is_an_erro
     assert [e.label for e in extraction.entities] == ["Astor House", "Brooklyn"]
     with pytest.raises(ModelReplyError, match="nothing usable"):
         await pipeline(schema, ByHeart(failing=(first, second))).extract(TEXT)
+
+
+async def test_a_window_whose_reply_is_cut_off_is_read_again_in_halves(schema: Schema) -> None:
+    first, second = ((subject, "located in", place) for subject, place in LOCATED.values())
+    model = ScriptedModel(reply([first], finish="length"), reply([first]), reply([second]))
+    pipeline = Pipeline(schema=schema, labels=city_labels(), model=model)
+    extraction = await pipeline.extract(TEXT)
+    assert {e.label for e in extraction.entities} >= {"Bowery Hall", "Astor House"}
+    shown = [messages[-1].content for messages, _, _ in model.asked]
+    assert [("Bowery" in text, "Astor" in text) for text in shown] == [
+        (True, True),
+        (True, False),
+        (False, True),
+    ]

@@ -237,3 +237,11 @@ async def test_what_is_not_a_url_is_a_model_that_is_unavailable(url: str) -> Non
     with pytest.raises(ModelUnavailable) as error:
         await ask(HttpModel(url, retry=RetryPolicy(attempts=1)))
     assert "sesame" not in str(error.value)
+
+
+async def test_the_longest_reply_fits_beside_the_prompt(tgi: StandIn) -> None:
+    model = opened(tgi)
+    await model.complete([Message("user", "tram " * 2500)], schema=SCHEMA, max_tokens=2048)
+    assert tgi.refused == []
+    assert 256 <= tgi.requests[-1]["max_tokens"] < 2048
+    await model.close()

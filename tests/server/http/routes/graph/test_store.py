@@ -256,9 +256,8 @@ class TestContent:
         headers = {"content-encoding": "gzip", **({"content-type": kind} if kind else {})}
         for method in ("PUT", "POST"):
             response = await client.request(method, GRAPH, content=body, headers=headers)
-            assert response.status_code in (400, 415)
+            assert response.status_code == 400
             assert response.headers["content-type"] == "application/problem+json"
-            assert (response.status_code == 415) == (not kind and len(body) > 16)
         assert (await client.get(GRAPH)).status_code == 404
 
     @pytest.mark.parametrize("kind", ["text/html", "text/turtle; charset=latin-1", "", "nonsense"])
