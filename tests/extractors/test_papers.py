@@ -577,7 +577,7 @@ async def test_k2_a_reply_without_the_heading_is_asked_for_again_and_a_cut_off_l
     reading, model = await read(schema, ALL_METHODS["icl_cot"], words("There are two."), cut)
     assert said(reading) == [LOCATED]
     assert not any(turn.error is None for turn in reading.turns)
-    assert [temperature for _, _, temperature in model.asked] == [0.0, 0.3] * 2
+    assert [temperature for _, _, temperature in model.asked] == [0.0, 0.3, 0.0, 0.0]
 
 
 async def test_k2_triples_in_json_are_read_where_lines_were_asked_for(schema: Schema) -> None:
