@@ -54,6 +54,12 @@ export async function start(files: File[]): Promise<Job> {
   return upload(`jobs?name=${name}`, "application/x-ndjson", new Blob([lines.join("\n")]));
 }
 
+/** How many texts of a job were read and have no statement in the graph, in words. */
+export function withoutStatements({ documents }: Job): string {
+  const count = (state: string, one: string, more = one): string => (documents[state] ? ` · ${documents[state]} ${documents[state] === 1 ? one : more}` : "");
+  return count("nothing found", "gave nothing") + count("waits for review", "waits for review", "wait for review");
+}
+
 /** One job, followed to its end. */
 class JobView extends LitElement {
   static override properties = { job: {}, may: { type: Boolean } };
@@ -110,7 +116,7 @@ class JobView extends LitElement {
     const sum = (of: "accepted" | "refused" | "warned"): number => this.documents.reduce((all, one) => all + (one[of] ?? 0), 0);
     return html`<div class="gap">
       <div class="row spread"><div><p class="small soft">Job ${job.state}</p><h1 class="mid" aria-live="polite">${job.finished} of ${job.total} texts read</h1>
-        <p class="soft">${job.name ?? job.id} · ${sum("accepted")} statements accepted, ${sum("refused")} refused${this.told(job)}</p></div>
+        <p class="soft">${job.name ?? job.id} · ${sum("accepted")} statements accepted, ${sum("refused")} refused${withoutStatements(job)}</p></div>
         <div class="row push">${this.may ? actions.map((one) => html`<button class="btn" @click=${() => void this.turn(one)}>${one[0]!.toUpperCase()}${one.slice(1)}</button>`) : nothing}
           <a class="btn low" href="#/text">Another text</a></div></div>
       <progress max=${job.total || 1} value=${job.finished} aria-label="Progress of the job"></progress>
@@ -121,18 +127,12 @@ class JobView extends LitElement {
         ${job.total > this.documents.length ? html`<p class="empty">The first ${this.documents.length} are shown.</p>` : nothing}</div></div>`;
   }
 
-  /** How many texts did not come into the graph, though they were read. */
-  private told(job: Job): string {
-    const count = (state: string, words: string): string => (job.documents[state] ? ` · ${job.documents[state]} ${words}` : "");
-    return count("nothing found", "gave nothing") + count("waits for review", "wait for review");
-  }
-
   private line(one: JobDocument): TemplateResult {
     const name = one.source ?? one.name ?? `Text ${one.position}`;
     const look = LOOKS[one.state] ?? "";
     return html`<tr><td>${(look === "ok" || look === "warn") && one.document ? html`<a href=${`#/text/${one.document}`}>${name}</a>` : name}</td>
       <td>${look ? html`<span class="v ${look}">${one.state}</span>` : html`<span class="soft">${one.state}</span>`}${one.error ? html`<p class="small soft">${one.error}</p>` : nothing}
-        ${one.incomplete ? html`<p class="small soft">Not all of it was read. ${one.incomplete.reason}</p>` : nothing}</td>
+        ${one.incomplete ? html`<p class="small soft">Not all of it was read: it stopped at character ${one.incomplete.at.toLocaleString("en")}. ${one.incomplete.reason}</p>` : nothing}</td>
       <td class="right num">${one.accepted ?? ""}</td>
       <td class="right num">${one.refused ? html`<a href=${`#/review?document=${one.document}`}>${one.refused}</a>` : (one.refused ?? "")}</td></tr>`;
   }

@@ -212,15 +212,28 @@ class ReviewScreen extends Screen {
       a: () => void this.accept(),
       r: () => this.turn("reject"),
       u: () => void this.undo(),
-    }[event.key.toLowerCase()] ?? this.suggested(event.key);
+    }[event.key.toLowerCase()] ?? this.numbered(event.key);
     if (!action || document.querySelector("dialog[open]")) return;
     event.preventDefault();
     action();
   }
 
-  private suggested(key: string): (() => void) | undefined {
-    const found = /^[1-4]$/.test(key) && this.decidable() ? this.suggestions[Number(key) - 1] : undefined;
+  /** A digit chooses an entity where one is asked for, 0 a new one; else it takes a suggestion. */
+  private numbered(key: string): (() => void) | undefined {
+    if (!/^\d$/.test(key) || !this.decidable()) return undefined;
+    const item = this.current!;
+    if (item.choices?.length) {
+      const choice = this.unanswered(item);
+      const iri = key === "0" ? null : choice?.candidates[Number(key) - 1]?.iri;
+      return choice && iri !== undefined ? (): void => void this.choose(item, choice, iri) : undefined;
+    }
+    const found = this.suggestions[Number(key) - 1];
     return found && ((): void => void this.take(found));
+  }
+
+  /** The first question of an item that has no answer yet. */
+  private unanswered(item: Item): Choice | undefined {
+    return item.choices?.find((one) => !this.chosen.has(one.entity));
   }
 
   private async take(one: Suggestion): Promise<void> {
@@ -458,7 +471,7 @@ class ReviewScreen extends Screen {
           </tbody>
         </table>
       </article>
-      ${this.choiceList(item)} ${this.bar(item)} ${this.state()} ${this.suggestionList()}
+      ${this.choiceList(item)} ${this.bar(item)} ${this.state()} ${this.suggestionList(item)}
       <div class="cols">
         ${this.similar(item)}
         <details class="card" ?open=${item.decisions.length > 0}><summary>Decisions before <span class="small faint">${item.decisions.length || "none"}</span></summary>
@@ -509,13 +522,14 @@ class ReviewScreen extends Screen {
   /** Which entity is meant: one of the known ones, or a new one. */
   private choiceList(item: Item): TemplateResult | typeof nothing {
     if (!item.choices?.length || !this.decidable()) return nothing;
-    const option = (choice: Choice, iri: string | null, words: TemplateResult): TemplateResult => html`<li class="two"><span>${words}</span>
-      <button class="btn low" aria-pressed=${this.chosen.has(choice.entity) && this.chosen.get(choice.entity) === iri ? "true" : "false"}
-        @click=${() => void this.choose(item, choice, iri)}>This one</button></li>`;
+    const asked = this.unanswered(item);
+    const option = (choice: Choice, iri: string | null, label: string, words: TemplateResult, key: number): TemplateResult => html`<li class="two"><span>${words}</span>
+      <button class="btn low" aria-label=${`This one: ${label}`} aria-pressed=${this.chosen.has(choice.entity) && this.chosen.get(choice.entity) === iri ? "true" : "false"}
+        @click=${() => void this.choose(item, choice, iri)}>This one ${choice === asked && key < 10 ? html`<kbd>${key}</kbd>` : nothing}</button></li>`;
     return html`${item.choices.map(
       (choice) => html`<section class="card"><header><h2>Which of these is “${choice.name}”?</h2></header><ul class="items">
-        ${choice.candidates.map((one) => option(choice, one.iri, html`<a href=${entityAddress(one.iri)}>${one.label}</a> <span class="small faint">${one.classes[0] ? nameOf(one.classes[0]) : ""}</span>`))}
-        ${option(choice, null, html`A new one, that the graph does not know yet`)}</ul></section>`,
+        ${choice.candidates.map((one, at) => option(choice, one.iri, one.label, html`<a href=${entityAddress(one.iri)}>${one.label}</a> <span class="small faint">${one.classes[0] ? nameOf(one.classes[0]) : ""}</span>`, at + 1))}
+        ${option(choice, null, "a new one", html`A new one, that the graph does not know yet`, 0)}</ul></section>`,
     )}`;
   }
 
@@ -525,14 +539,17 @@ class ReviewScreen extends Screen {
     this.requestUpdate();
     if (item.choices!.every((one) => this.chosen.has(one.entity))) {
       await this.decide("accept", { entities: Object.fromEntries(this.chosen) }, "Accepted with your answer");
+      // Refused: the questions are asked again.
+      if (this.current === item) this.chosen.clear();
+      this.requestUpdate();
     }
   }
 
-  private suggestionList(): TemplateResult | typeof nothing {
+  private suggestionList(item: Item): TemplateResult | typeof nothing {
     if (!this.suggestions.length) return nothing;
     return html`<section class="card"><header><h2>Would be accepted instead</h2></header><ul class="items">${this.suggestions.map((one, at) => html`<li class="two">
       <span>${statement(one.statement)} <span class="small faint">${CHANGED[one.changes] ?? one.changes}</span></span>
-      ${this.decidable() ? html`<button class="btn low" @click=${() => void this.take(one)}>Accept this <kbd>${at + 1}</kbd></button>` : nothing}</li>`)}</ul></section>`;
+      ${this.decidable() ? html`<button class="btn low" @click=${() => void this.take(one)}>Accept this ${item.choices?.length ? nothing : html`<kbd>${at + 1}</kbd>`}</button>` : nothing}</li>`)}</ul></section>`;
   }
 
   private undoButton(): TemplateResult | typeof nothing {

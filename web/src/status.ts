@@ -2,18 +2,11 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import { address, ask, rows, text } from "./api";
+import { withoutStatements, type Job } from "./jobs";
 import { slowList, verdictTable, type SlowQueries, type Verdicts } from "./lookback";
 import { growthOf, Measures, spoken, timesOf, type Growth } from "./measures";
 import { counted, learn, nameOf, ruleName, vocabulary } from "./names";
 import { Screen } from "./screen";
-
-interface Job {
-  id: string;
-  name: string | null;
-  state: string;
-  problem: string | null;
-  documents: Record<string, number>;
-}
 
 class StatusScreen extends Screen {
   private health: Record<string, any> = {};
@@ -206,7 +199,7 @@ class StatusScreen extends Screen {
     const all = Object.values(job.documents).reduce((sum, one) => sum + one, 0);
     const left = (job.documents["pending"] ?? 0) + (job.documents["extracting"] ?? 0) + (job.documents["extracted"] ?? 0);
     const actions = { running: ["pause", "cancel"], paused: ["resume", "cancel"], done: job.documents["failed"] ? ["retry"] : [], cancelled: [] }[job.state] ?? [];
-    return html`<li><div class="two"><span><b>${job.name ?? job.id}</b> <span class="soft">${job.state}</span></span><span class="num small faint">${all - left} of ${all}</span></div>
+    return html`<li><div class="two"><span><a href=${`#/text?job=${encodeURIComponent(job.id)}`}>${job.name ?? job.id}</a> <span class="soft">${job.state}${withoutStatements(job)}</span></span><span class="num small faint">${all - left} of ${all}</span></div>
       <progress max=${all || 1} value=${all - left} aria-label="Progress of ${job.name ?? job.id}"></progress>
       ${job.problem ? html`<p class="why">${job.problem}</p>` : nothing}
       ${this.may("extract") && actions.length ? html`<div class="row">${actions.map((one) => html`<button class="btn low" @click=${() => void this.turn(job, one)}>${one}</button>`)}</div>` : nothing}</li>`;

@@ -307,7 +307,7 @@ class TextScreen extends Screen {
             : nothing}
         </section>
         <section class="gap">
-          ${all.length === 0 ? html`<div class="card"><p class="empty first">The text says nothing that the ontology has words for. Try a text about places, people or events.</p></div>` : nothing}
+          ${all.length === 0 && !outcome.incomplete ? html`<div class="card"><p class="empty first">The text says nothing that the ontology has words for. Try a text about places, people or events.</p></div>` : nothing}
           ${this.group("no", "Refused", this.committed ? "wait in Review" : "would wait in Review", no)}
           ${this.group("warn", "To look at", "accepted, queued as well", warn)}
           ${this.group("ok", "Accepted", "", ok)}
