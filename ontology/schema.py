@@ -137,8 +137,15 @@ class Schema:
 
     def disjoint_with(self, iri: NamedNode) -> tuple[NamedNode, ...]:
         """The classes that the axioms state to be disjoint with this one, in order."""
-        found = {other for pair in self._disjoint if iri in pair for other in pair - {iri}}
-        return tuple(sorted(found, key=lambda one: one.value))
+        return self._disjoint_by_class.get(iri, ())
+
+    @cached_property
+    def _disjoint_by_class(self) -> dict[NamedNode, tuple[NamedNode, ...]]:
+        found: dict[NamedNode, set[NamedNode]] = {}
+        for pair in self._disjoint:
+            for iri in pair:
+                found.setdefault(iri, set()).update(pair - {iri})
+        return {iri: tuple(sorted(apart, key=lambda one: one.value)) for iri, apart in found.items()}
 
     @property
     def disjointness_stated(self) -> bool:

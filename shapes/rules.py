@@ -8,6 +8,7 @@ from pyoxigraph import NamedNode
 
 from ontology import Schema
 from ontology.checks.term_positions import TermPositions
+from shapes.engine.triple_memory import add_all
 from shapes.errors import ShapeMalformed
 from shapes.gate.gate import ShapesGate
 from shapes.gate.plan_cache import PlanCache
@@ -29,9 +30,7 @@ def with_generated(files: ShapesFiles, schema: Schema, mode: Generation) -> Shap
     from shapes.authoring.overrides import Overrides
 
     triples = generate_shapes(schema, Overrides(files.graph), mode)
-    for triple in triples:
-        nodes = tuple(to_rdflib(term) for term in triple)
-        files.graph.add(nodes)  # type: ignore[arg-type]
+    add_all(files.graph, (tuple(map(to_rdflib, triple)) for triple in triples))  # type: ignore[misc]
     if not triples:
         return replace(files, generation=mode)
     text = "\n".join(str(triple) for triple in triples)

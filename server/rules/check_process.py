@@ -5,8 +5,11 @@ The process is forked from one that has imported this module, and with it what a
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from dataclasses import replace
+
+from rdflib.plugins.sparql.parser import parseQuery
 
 import shapes.authoring.linting
 import shapes.engine.compiled.compiled_engine
@@ -14,6 +17,9 @@ import shapes.engine.reference.pyshacl_engine
 import shapes.rules  # noqa: F401
 from ontology import Schema
 from server.rules.checking import LINTED, Examined, Folders, Linted, examine
+
+# The first parse puts the grammar of SPARQL together, which takes longer than the queries of most shapes.
+parseQuery("ASK { ?s ?p ?o }")
 
 
 def examine_apart(
@@ -23,6 +29,8 @@ def examine_apart(
 
     Without the schema where it is `known`, which the caller has.
     """
+    # The process ends with this and has a limit of memory: garbage is not worth the searches for it.
+    gc.disable()
     if linted is not None:
         LINTED[known] = linted
     examined = examine(folders, known)

@@ -16,7 +16,7 @@ from rdflib.namespace import OWL, RDF, RDFS, SH
 from ontology import Schema
 from shapes.authoring.generating import generate_shapes
 from shapes.authoring.overrides import Overrides
-from shapes.engine.triple_memory import graph_in_memory
+from shapes.engine.triple_memory import add_all, graph_in_memory
 from shapes.generation import Generation
 from shapes.model import TARGETS
 from shapes.terms import to_rdflib
@@ -54,20 +54,24 @@ class RepeatedAxioms:
         ):
             return False
         demands = _demands(self._graph, shape)
-        return bool(demands) and all(demands <= self._generated.get(key, frozenset()) for key in keys)
+        return bool(demands) and all(demands <= self._demanded(key) for key in keys)
+
+    def _demanded(self, key: Key) -> frozenset[Demand]:
+        """What the generated shapes of a target and path demand when nothing is written by hand."""
+        graph, by_key = self._generated
+        return frozenset(one for shape in by_key.get(key, ()) for one in _demands(graph, shape))
 
     @cached_property
-    def _generated(self) -> dict[Key, frozenset[Demand]]:
-        """What is demanded of each target and path when nothing is written by hand."""
+    def _generated(self) -> tuple[rdflib.Graph, dict[Key, list[rdflib.term.Node]]]:
+        """The generated shapes, and those of each target and path: few of them are ever compared."""
         graph = graph_in_memory()
-        for triple in generate_shapes(self._schema, Overrides(graph), self._mode):
-            graph.add(tuple(to_rdflib(term) for term in triple))  # type: ignore[arg-type]
-        found: dict[Key, frozenset[Demand]] = {}
-        for shape in set(graph.subjects(SH.message, None)):
-            if graph.value(shape, SH.severity) == SH.Violation:
-                for key in _keys(graph, shape):
-                    found[key] = found.get(key, frozenset()) | _demands(graph, shape)
-        return found
+        made = generate_shapes(self._schema, Overrides(graph_in_memory()), self._mode)
+        add_all(graph, (tuple(map(to_rdflib, triple)) for triple in made))  # type: ignore[misc]
+        by_key: dict[Key, list[rdflib.term.Node]] = {}
+        for shape in graph.subjects(SH.severity, SH.Violation):
+            for key in _keys(graph, shape):
+                by_key.setdefault(key, []).append(shape)
+        return graph, by_key
 
 
 def _keys(graph: rdflib.Graph, shape: rdflib.term.Node) -> list[Key]:
