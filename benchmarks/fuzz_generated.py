@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import schemathesis
 from schemathesis.engine import Status, events, from_schema
 
+from tests.support.fuzzing.described import routes_of
 from tests.support.fuzzing.ledger import ALLOWED, HANG_S, Answer, Ledger
+from tests.support.fuzzing.target import Target
 
 _CHECKS = (
     "not_a_server_error",
@@ -17,33 +20,35 @@ _CHECKS = (
 )
 
 
-@schemathesis.serializer(
-    "application/sparql-query",
-    "application/sparql-update",
-    "application/n-triples",
-    "application/n-quads",
-    "application/trig",
-    "text/turtle",
-)
 def _as_text(context: schemathesis.SerializationContext, value: Any) -> bytes:
     """Texts as they are, whatever was generated."""
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
 
 
-def generated(
-    url: str, ledger: Ledger, *, seed: int, examples: int, phases: tuple[str, ...], most_s: int
-) -> None:
-    """Run schemathesis: its systematic cases and so many random ones for each route.
+def _register_serializers(url: str) -> None:
+    """Schemathesis knows how to write JSON, forms and a few more: the other bodies of the description are texts."""
+    described = httpx.get(url + "/openapi.json", timeout=60, trust_env=False).json()
+    bodies = {kind for route in routes_of(described) for kind in route.body}
+    known = ("/json", "+json", "/x-www-form-urlencoded", "/form-data", "/*")
+    for kind in sorted(kind for kind in bodies if not kind.endswith(known)):
+        schemathesis.serializer(kind)(_as_text)
+
+
+def generated(target: Target, *, key: str, seed: int, examples: int, most_s: int) -> None:
+    """Run schemathesis with the key of that name: its systematic cases and so many random ones for each route.
 
     What breaks a check is a failure: a status or a media type that the description does not name, an answer
     outside its schema, a status of 500 and above.
     """
-    every = ("examples", "coverage", "fuzzing", "stateful")
+    _register_serializers(target.url)
     expected = ["2xx", "3xx", "4xx", *(str(status) for status in sorted(ALLOWED))]
     config = schemathesis.Config.from_dict(
         {
             "seed": seed,
             "request-timeout": HANG_S,
+            "headers": {"Authorization": f"Bearer {target.keys[key]}"},
+            # The sample city is a real load, which may take longer where the machine is busy.
+            "operations": [{"include-name": "POST /loads", "request-timeout": 4 * HANG_S}],
             "continue-on-failure": True,
             "max-time": most_s,
             "max-stream-events": 1,
@@ -53,7 +58,6 @@ def generated(
                 "no-shrink": True,
                 "with-security-parameters": False,
             },
-            "phases": {name: {"enabled": name in phases} for name in every},
             "checks": {
                 "enabled": False,
                 **{name: {"enabled": True} for name in _CHECKS},
@@ -61,16 +65,16 @@ def generated(
             },
         }
     )
-    schema = schemathesis.openapi.from_url(url + "/openapi.json", config=config)
+    schema = schemathesis.openapi.from_url(target.url + "/openapi.json", config=config)
     reported: set[str] = set()
     for event in from_schema(schema).execute():
         if isinstance(event, events.ScenarioFinished):
-            _note(event, ledger, reported)
+            _note(event, f"{key} key, {event.phase.value.lower()}", target.ledger, reported)
         elif isinstance(event, events.NonFatalError | events.FatalError):
-            ledger.fail(f"generated: {event}")
+            target.ledger.fail(f"generated: {event}")
 
 
-def _note(event: events.ScenarioFinished, ledger: Ledger, reported: set[str]) -> None:
+def _note(event: events.ScenarioFinished, group: str, ledger: Ledger, reported: set[str]) -> None:
     recorder = event.recorder
     for exchange in recorder.interactions.values():
         response = exchange.response
@@ -78,7 +82,6 @@ def _note(event: events.ScenarioFinished, ledger: Ledger, reported: set[str]) ->
             answer = Answer(None, HANG_S, hung=True)
         else:
             answer = Answer(response.status_code, response.elapsed, body=response.content or b"")
-        group = f"generated, {event.phase.value.lower()}"
         ledger.add(group, f"{exchange.request.method} {exchange.request.uri}", answer, must_answer=True)
     for identifier, checks in recorder.checks.items():
         for check in checks:

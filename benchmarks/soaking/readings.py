@@ -52,6 +52,12 @@ def read(pid: int, data: Path, begin: float) -> Reading:
     return Reading(time.monotonic() - begin, tuple(_processes(pid)), _disk(data))
 
 
+def memory_and_descriptors(pid: int) -> str:
+    """Resident memory and open descriptors of a server's own process, in words."""
+    own = next(one for one in _processes(pid) if one.pid == pid)
+    return f"{own.rss_mb:.0f} MB, {own.descriptors} descriptors"
+
+
 def _processes(pid: int) -> Iterator[Process]:
     for one in family(pid):
         folder = Path(f"/proc/{one}")

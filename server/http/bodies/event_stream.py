@@ -29,6 +29,7 @@ __all__ = [
     "Note",
     "Waiting",
     "event",
+    "events_form",
     "in_steps",
     "step_events",
     "waiting",
@@ -128,13 +129,38 @@ async def in_steps(request: Request, work: Callable[[Note], Coroutine[Any, Any, 
     return _StepStream(work, request.app.state.problems, request)
 
 
-def step_events(what: str) -> dict[int | str, dict[str, Any]]:
-    """What the OpenAPI description says of such a stream."""
+def events_form(described: str, answers: Mapping[str, str | None]) -> dict[str, Any]:
+    """What the OpenAPI description says of a stream: the schema of each of its events (HTML, 9.2.6).
+
+    `answers` names the model of the JSON data of each kind of event; None where it has no model.
+    """
+    kinds = [
+        {
+            "type": "object",
+            "properties": {
+                "event": {"type": "string", "const": name},
+                "data": {
+                    "type": "string",
+                    "contentMediaType": "application/json",
+                    **({} if model is None else {"contentSchema": {"$ref": f"#/components/schemas/{model}"}}),
+                },
+                "id": {"type": "string", "description": "The number to come back with, in Last-Event-ID."},
+            },
+            "required": ["event", "data"],
+        }
+        for name, model in answers.items()
+    ]
+    return {EVENTS: {"schema": {"description": described, "anyOf": kinds}}}
+
+
+def step_events(what: str, answer: str | None = None) -> dict[int | str, dict[str, Any]]:
+    """What the OpenAPI description says of a stream of steps; `answer` is the model of the last event."""
     described = (
         f"Events: `step` for each {what}; the last one is `answer`, with the whole JSON "
         "answer, or `problem`, with a problem document."
     )
-    return {200: {"content": {EVENTS: {"schema": {"type": "string", "description": described}}}}}
+    kinds = {"step": None, "answer": answer, "problem": "Problem"}
+    return {200: {"content": events_form(described, kinds)}}
 
 
 class _StepStream(Response):

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import httpx
 
-from server.http.access.keys import KeyStore, Scope
+from server.http.access.keys import Scope
 from tests.support.fuzzing.ledger import Answer
+from tests.support.fuzzing.target import keys_in
 from tests.support.fuzzing.wire import exchange, once, request
 from tests.support.running_server import RunningServer
 
@@ -88,7 +89,10 @@ def targets() -> Iterator[tuple[Target, Target]]:
                 f'ontology = "{folder / name / "ontology"}"\nshapes = "{folder / name / "shapes"}"\n'
                 "query_timeout_s = 10\n"
             )
-            keys = _keys_in(folder / name / "data") if name == "keyed" else {}
+            keys = {}
+            if name == "keyed":
+                made = keys_in(folder / name / "data", {scope.value: [scope] for scope in ONE_SCOPE})
+                keys = {scope: made[scope.value] for scope in ONE_SCOPE}
             server = RunningServer(folder / name / "data", "--config", str(config))
             stack.enter_context(server)
             found.append(Target(server, folder / name, keys))
@@ -101,12 +105,3 @@ def targets() -> Iterator[tuple[Target, Target]]:
         )
         put.raise_for_status()
         yield found[0], found[1]
-
-
-def _keys_in(data: Path) -> dict[Scope, str]:
-    data.mkdir(parents=True)
-    store = KeyStore(data)
-    try:
-        return {scope: store.create(scope.value, [scope])[1] for scope in ONE_SCOPE}
-    finally:
-        store.close()

@@ -70,4 +70,7 @@ class Ledger:
                 f"{group:<26} {len(found):>6} {counts} {classes['closed']:>6}  "
                 f"{slowest.seconds:6.2f} s  {name[:60]}"
             )
+        statuses = Counter(one.status for found in self.answers.values() for _, one in found)
+        counts = (f"{status or 'closed'}: {count}" for status, count in sorted(statuses.items(), key=str))
+        lines.append("by status: " + ", ".join(counts))
         return "\n".join(lines)

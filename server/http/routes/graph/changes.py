@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from server.errors import TooManyListeners
 from server.http.access.guard import Guard
 from server.http.access.keys import Scope
-from server.http.bodies.event_stream import RETRY, STILL_HERE, event, waiting
+from server.http.bodies.event_stream import RETRY, STILL_HERE, event, events_form, waiting
 from server.http.page_parameters import Needed
 from server.runtime.telemetry.request_logging import Draining
 from sparql.model.errors import ChangesForgotten
@@ -26,7 +26,13 @@ _LINES = MediaType("application/x-ndjson", ("application/jsonl", "application/js
 _EVENTS = MediaType("text/event-stream")
 _MOST_LISTENERS = 64
 _HEADERS = {"Cache-Control": "no-store", "Vary": "Accept", "X-Accel-Buffering": "no"}
-_FORMS = {one.media_type: {"schema": {"type": "string"}} for one in (_LINES, _EVENTS)}
+_FORMS = {
+    _LINES.media_type: {"schema": {"type": "string"}},
+    **events_form(
+        "One commit, with its revision as `id`; `forgotten` where the log no longer has all that was asked for.",
+        {"change": None, "forgotten": None},
+    ),
+}
 
 
 class ChangeServices(Protocol):

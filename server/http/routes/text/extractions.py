@@ -57,7 +57,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     @routes.post(
         "/extractions",
         openapi_extra=body_schema(ExtractionRequest),
-        responses=step_events("part of the text that was read, and for linking"),
+        responses=step_events("part of the text that was read, and for linking", "ExtractionAnswer"),
     )
     async def post_extraction(request: Request) -> Response:
         """Extract statements from a text, judge each, and commit those that conform; 202: it is held."""

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from extractors.prompting.methods import MethodName, method_named
 from server.http.access.keys import Scope
-from server.http.bodies.event_stream import EVENT_HEADERS, EVENTS
+from server.http.bodies.event_stream import EVENT_HEADERS, EVENTS, events_form
 from server.http.bodies.request_bodies import received
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
@@ -111,7 +111,9 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         response_class=Response,
         responses={
             200: {
-                "content": {EVENTS: {"schema": {"type": "string"}}},
+                "content": events_form(
+                    "An event, each with a number as `id`.", {"job": "Job", "document": "JobDocument"}
+                ),
                 "description": "Events: `job`, whose data is what GET of the job answers, and `document`, "
                 "whose data is one of its documents, each with a number as `id`; and comments between.",
             },

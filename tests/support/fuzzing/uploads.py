@@ -1,0 +1,247 @@
+"""Files that were damaged on the way: cut off, flipped, grown, nested, mislabelled, packed.
+
+Each is made from a sound file of one kind that a client may upload. What is refused must leave the graph as it
+was: the number of triples is compared around each upload that no status of success answers.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pyogrio
+import pyoxigraph
+import shapely
+
+from tests.support.fuzzing.ledger import HANG_S, Answer
+from tests.support.fuzzing.target import Target
+from tests.support.fuzzing.wire import exchange, once, request
+
+_CITY = Path(__file__).parents[2] / "data" / "mini_city.ttl"
+_GRAPH = "/store?graph=http%3A%2F%2Fexample.org%2Fdamaged"
+_RDF = (
+    ("text/turtle", pyoxigraph.RdfFormat.TURTLE),
+    ("application/n-triples", pyoxigraph.RdfFormat.N_TRIPLES),
+    ("application/trig", pyoxigraph.RdfFormat.TRIG),
+    ("application/rdf+xml", pyoxigraph.RdfFormat.RDF_XML),
+    ("application/ld+json", pyoxigraph.RdfFormat.JSON_LD),
+)
+_TEXTS: tuple[tuple[str, bytes], ...] = (
+    (
+        "application/x-ndjson",
+        b'{"text": "The library is in the park.", "name": "a"}\n{"text": "Caf\\u00e9."}\n',
+    ),
+    ("application/json", b'[{"text": "The library is in the park.", "source": "http://example.org/"}]'),
+    ("text/csv", b'name,text\na,"The library, which is in the park"\nb,The quay\n'),
+    ("text/plain", "The caf\u00e9 is in the park.".encode()),
+)
+_SHAPES = b"""@prefix sh: <http://www.w3.org/ns/shacl#> .
+@prefix e: <http://example.org/> .
+e:Named a sh:NodeShape ; sh:targetClass e:Thing ;
+  sh:property [ sh:path e:name ; sh:minCount 1 ; sh:maxLength 99 ; sh:pattern "^[A-Z][a-z]*$" ] ;
+  sh:sparql [ sh:message "no" ; sh:select "SELECT $this WHERE { $this <http://example.org/p> ?v FILTER(?v > 3) }" ] .
+"""
+_ONTOLOGY = b"""@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix e: <http://example.org/> .
+<http://example.org/o> a owl:Ontology .
+e:Thing a owl:Class ; rdfs:label "thing"@en ; rdfs:subClassOf [ a owl:Restriction ; owl:onProperty e:p ;
+  owl:maxCardinality 1 ] .
+e:p a owl:ObjectProperty ; rdfs:domain e:Thing ; rdfs:range e:Thing .
+"""
+_NUMBERS = (b"1e999", b"-1e999", b"NaN", b"9" * 5000, b"-" + b"9" * 400, b"0.000", b"1_000", b"0x10")
+_ENCODINGS = ("utf-16", "utf-32", "latin-1", "utf-7", "cp037")
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A sound file, and how it is sent: by HTTP, or as a file of the server's machine with that suffix."""
+
+    name: str
+    method: str
+    path: str
+    kind: str
+    body: bytes
+    suffix: str = ""
+
+
+def sound_uploads(folder: Path) -> list[Upload]:
+    """One of every kind."""
+    city = pyoxigraph.parse(_CITY.read_bytes(), format=pyoxigraph.RdfFormat.TURTLE)
+    quads = list(city)
+    found = []
+    for kind, form in _RDF:
+        body = pyoxigraph.serialize(quads, format=form) or b""
+        for method, path in (("PUT", _GRAPH), ("POST", "/store?default"), ("POST", "/candidates")):
+            found.append(Upload(f"{kind} {method} {path[:9]}", method, path, kind, body))
+    for kind, body in _TEXTS:
+        found.append(Upload(f"job of {kind}", "POST", "/jobs?paused=true", kind, body))
+    turtle = "text/turtle"
+    for part, body in (("shapes", _SHAPES), ("ontologies", _ONTOLOGY)):
+        path = f"/{part}/damaged.ttl?dry-run=true"
+        found.append(Upload(part, "PUT", path, turtle, body))
+    found += [
+        Upload(f"features {suffix}", "POST", "/loads", "", body, suffix)
+        for suffix, body in _feature_files(folder)
+    ]
+    return found
+
+
+def _feature_files(folder: Path) -> Iterator[tuple[str, bytes]]:
+    points = shapely.points([[10.01, 50.01], [10.02, 50.01]])
+    fields = ["name", "gid"]
+    values = [["Quay", "Pier"], [1, 2]]
+    for suffix, driver in ((".geojson", "GeoJSON"), (".gpkg", "GPKG"), (".fgb", "FlatGeobuf")):
+        path = folder / f"sound{suffix}"
+        _write(path, driver, points, values, fields)
+        yield suffix, path.read_bytes()
+    _write(folder / "sound.shp", "ESRI Shapefile", points, values, fields)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path in sorted(folder.glob("sound.*")):
+            if path.suffix in (".shp", ".shx", ".dbf", ".prj"):
+                archive.write(path, path.name)
+    yield ".shp.zip", packed.getvalue()
+    yield ".shp", (folder / "sound.shp").read_bytes()
+    yield ".csv", b"name,gid,lon,lat\nQuay,1,10.01,50.01\n"
+
+
+def _write(path: Path, driver: str, points: object, values: list[list[object]], fields: list[str]) -> None:
+    import numpy as np
+
+    pyogrio.raw.write(
+        str(path),
+        shapely.to_wkb(points),
+        [np.array(column) for column in values],
+        fields=fields,
+        geometry_type="Point",
+        crs="OGC:CRS84",
+        driver=driver,
+    )
+
+
+def _flipped(body: bytes, chance: random.Random) -> bytes:
+    changed = bytearray(body)
+    for _ in range(chance.choice((1, 3, 30))):
+        changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+    return bytes(changed)
+
+
+def _cut(body: bytes, chance: random.Random) -> bytes:
+    start = chance.choice((0, 0, chance.randrange(len(body))))
+    return body[start : chance.randrange(start, len(body)) + 1]
+
+
+def _numbered(body: bytes, chance: random.Random) -> bytes:
+    places = [place for place, byte in enumerate(body) if 48 <= byte <= 57] or [0]
+    place = chance.choice(places)
+    return body[:place] + chance.choice(_NUMBERS) + body[place + 1 :]
+
+
+def _nested(body: bytes, chance: random.Random) -> bytes:
+    bracket = chance.choice((b"[", b"{", b"(", b"<a>", b'{"a":', b"<< ", b"[ <a:b> "))
+    place = chance.randrange(len(body) + 1)
+    return body[:place] + bracket * chance.choice((50, 2_000, 50_000)) + body[place:]
+
+
+def _repeated(body: bytes, chance: random.Random) -> bytes:
+    start = chance.randrange(len(body))
+    piece = body[start : start + chance.randrange(1, 400)]
+    return body[:start] + piece * chance.choice((2, 200)) + body[start:]
+
+
+def _recoded(body: bytes, chance: random.Random) -> bytes:
+    return body.decode("utf-8", "replace").encode(chance.choice(_ENCODINGS), "replace")
+
+
+def _inserted(body: bytes, chance: random.Random) -> bytes:
+    place = chance.randrange(len(body) + 1)
+    odd = (b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\r", b'"', b"\\", b"<", b"\xe2\x80\xae")
+    return body[:place] + chance.choice(odd) * chance.choice((1, 9)) + body[place:]
+
+
+_DAMAGES: tuple[Callable[[bytes, random.Random], bytes], ...] = (
+    _flipped,
+    _cut,
+    _numbered,
+    _nested,
+    _repeated,
+    _recoded,
+    _inserted,
+)
+
+
+def damaged_uploads(target: Target, count: int, seed: int) -> None:
+    """Send so many damaged files, each kind as often; a refused one that changed the graph is a failure."""
+    chance = random.Random(seed)
+    with tempfile.TemporaryDirectory(dir=target.folder) as made:
+        sound = sound_uploads(Path(made))
+        triples = _triples(target)
+        for number in range(count):
+            upload = sound[number % len(sound)]
+            damage = chance.choice(_DAMAGES)
+            body = damage(upload.body, chance)
+            label = f"{number} {upload.name} {damage.__name__[1:]}"
+            answer = _sent(target, upload, body, chance, Path(made) / f"damaged-{number}{upload.suffix}")
+            target.ledger.add(f"uploads, {upload.name.split()[0]}", label, answer, must_answer=True)
+            now = _triples(target)
+            refused = answer.status is not None and answer.status >= 400
+            if refused and now != triples:
+                target.ledger.fail(
+                    f"{label}: refused with {answer.status}, and {triples} triples became {now}"
+                )
+            triples = now
+    target.check("uploads")
+
+
+def _sent(target: Target, upload: Upload, body: bytes, chance: random.Random, file: Path) -> Answer:
+    if upload.suffix:
+        file.write_bytes(body)
+        message = {"files": [str(file)], "partial": chance.random() < 0.3}
+        headers: dict[str, str | bytes] = {"Content-Type": "application/json", **target.headers}
+        data = request("POST", upload.path, headers, json.dumps(message).encode())
+        try:
+            return exchange(target.url, once(upload.name, data, "POST"))[0]
+        finally:
+            file.unlink()
+    headers = {"Content-Type": _labelled(upload.kind, chance), **target.headers}
+    if chance.random() < 0.15:
+        body = gzip.compress(body)
+        if chance.random() < 0.5:
+            body = _flipped(body, chance)
+        headers["Content-Encoding"] = "gzip"
+    data = request(upload.method, upload.path, headers, body)
+    return exchange(target.url, once(upload.name, data, upload.method))[0]
+
+
+def _labelled(kind: str, chance: random.Random) -> str:
+    """Mostly the type that the file has."""
+    if chance.random() < 0.8:
+        return kind
+    others = [*(other for other, _ in _RDF), *(other for other, _ in _TEXTS), "application/octet-stream", ";"]
+    return chance.choice([*others, f"{kind}; charset=utf-16"])
+
+
+def _triples(target: Target) -> str:
+    """How many triples the default graph and the graph of the uploads have."""
+    query = "SELECT (COUNT(*) AS ?n) WHERE { { ?s ?p ?o } UNION { GRAPH <http://example.org/damaged> { ?s ?p ?o } } }"
+    headers: Mapping[str, str] = {"Accept": "text/csv", **target.headers}
+    started = time.monotonic()
+    while True:
+        answer = httpx.get(
+            target.url + "/sparql", params={"query": query}, headers=headers, timeout=60, trust_env=False
+        )
+        if answer.status_code == 200:
+            return answer.text.split()[1]
+        if time.monotonic() - started > HANG_S:
+            answer.raise_for_status()
+        time.sleep(0.5)
