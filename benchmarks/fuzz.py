@@ -58,9 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--examples", type=int, default=100, help="random requests for each route")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument(
-        "--most", type=int, default=1200, help="seconds that the requests of one key may take"
-    )
+    parser.add_argument("--most", type=int, default=1200, help="seconds for the requests of a key")
     parser.add_argument("--uploads", type=int, default=2000, help="damaged files to send")
     parser.add_argument("--only", choices=(*_PARTS, "read", "write"))
     options = parser.parse_args(arguments)

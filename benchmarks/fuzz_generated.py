@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from typing import Any
 
 import httpx
 import schemathesis
+from hypothesis import strategies
 from schemathesis.engine import Status, events, from_schema
+from schemathesis.engine.recorder import ScenarioRecorder
+from schemathesis.generation import GenerationMode
 
 from tests.support.fuzzing.described import routes_of
 from tests.support.fuzzing.ledger import ALLOWED, HANG_S, Answer, Ledger
 from tests.support.fuzzing.target import Target
 
+_REFUSED = (400, 413, 415, 422)
+"""What is answered to a request that is wrong in itself, whatever the graph holds."""
 _CHECKS = (
     "not_a_server_error",
     "status_code_conformance",
@@ -25,17 +31,57 @@ def _as_text(context: schemathesis.SerializationContext, value: Any) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
 
 
+_IRI = "http://example.org/"
+_FORMATS = {
+    "iri": (*(f"{_IRI}{n}" for n in range(5)), f"{_IRI}caf\u00e9", f"{_IRI}p", "urn:x:1"),
+    "sparql-query": (
+        "ASK {}",
+        "SELECT * WHERE { ?s ?p ?o } LIMIT 3",
+        "CONSTRUCT WHERE { ?s <http://example.org/p> 1 }",
+        "DESCRIBE <http://example.org/1>",
+        "SELECT (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g",
+    ),
+    "sparql-update": (
+        "INSERT DATA { <http://example.org/1> <http://example.org/q> 2 }",
+        "DELETE WHERE { ?s <http://example.org/q> ?o }",
+        "CREATE SILENT GRAPH <http://example.org/g>",
+    ),
+}
+"""Texts of each format of the description that is none of JSON Schema's own."""
+_TRIPLE = b'<http://example.org/1> <http://example.org/q> "caf\xc3\xa9" .'
+_DOCUMENTS = {
+    "text/turtle": (b"", _TRIPLE, b"@prefix e: <http://example.org/> . e:a e:b [ e:c 1.5 ] ."),
+    "application/n-triples": (b"", _TRIPLE),
+    "application/n-quads": (b"", _TRIPLE),
+    "application/trig": (b"", _TRIPLE, b"<http://example.org/g> { <a:a> <a:b> 1 }"),
+    "application/ld+json": (b"[]", b'{"@id": "http://example.org/1", "http://example.org/q": 1}'),
+    "application/rdf+xml": (
+        b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://example.org/">'
+        b'<rdf:Description rdf:about="http://example.org/1"><e:q>1</e:q></rdf:Description></rdf:RDF>',
+    ),
+    "application/sparql-query": tuple(text.encode() for text in _FORMATS["sparql-query"]),
+    "application/sparql-update": tuple(text.encode() for text in _FORMATS["sparql-update"]),
+    "application/x-ndjson": (b'{"text": "The library is in the park."}\n',),
+    "text/csv": (b"name,text\na,The library is in the park.\n",),
+}
+"""Sound documents of the media types that a schema cannot describe."""
+
+
 def _register_serializers(url: str) -> None:
-    """Schemathesis knows how to write JSON, forms and a few more: the other bodies of the description are texts."""
+    """Schemathesis writes JSON, forms and a few more: the other bodies of the description are texts."""
     described = httpx.get(url + "/openapi.json", timeout=60, trust_env=False).json()
     bodies = {kind for route in routes_of(described) for kind in route.body}
+    for name, texts in _FORMATS.items():
+        schemathesis.openapi.format(name, strategies.sampled_from(texts))
+    for kind, documents in _DOCUMENTS.items():
+        schemathesis.openapi.media_type(kind, strategies.sampled_from(documents))
     known = ("/json", "+json", "/x-www-form-urlencoded", "/form-data", "/*")
     for kind in sorted(kind for kind in bodies if not kind.endswith(known)):
         schemathesis.serializer(kind)(_as_text)
 
 
 def generated(target: Target, *, key: str, seed: int, examples: int, most_s: int) -> None:
-    """Run schemathesis with the key of that name: its systematic cases and so many random ones for each route.
+    """Run schemathesis with the key of that name: systematic cases, and so many random ones for each route.
 
     What breaks a check is a failure: a status or a media type that the description does not name, an answer
     outside its schema, a status of 500 and above.
@@ -67,11 +113,25 @@ def generated(target: Target, *, key: str, seed: int, examples: int, most_s: int
     )
     schema = schemathesis.openapi.from_url(target.url + "/openapi.json", config=config)
     reported: set[str] = set()
+    allowed: dict[str, Counter[bool]] = defaultdict(Counter)
     for event in from_schema(schema).execute():
         if isinstance(event, events.ScenarioFinished):
             _note(event, f"{key} key, {event.phase.value.lower()}", target.ledger, reported)
+            _count_allowed(event.recorder, allowed)
         elif isinstance(event, events.NonFatalError | events.FatalError):
             target.ledger.fail(f"generated: {event}")
+    for label, counts in sorted(allowed.items()):
+        if counts[True] > counts[False]:
+            print(f"{label} refuses {counts[True]} of {counts.total()} requests that its schema allows")
+
+
+def _count_allowed(recorder: ScenarioRecorder, allowed: dict[str, Counter[bool]]) -> None:
+    """Count what the description allows, by operation and by whether it was refused for its content."""
+    for identifier, exchange in recorder.interactions.items():
+        case = recorder.cases[identifier].value
+        sound = case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE
+        if sound and exchange.response is not None:
+            allowed[case.operation.label][exchange.response.status_code in _REFUSED] += 1
 
 
 def _note(event: events.ScenarioFinished, group: str, ledger: Ledger, reported: set[str]) -> None:

@@ -6,10 +6,22 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 
 from sparql.model.unknown_names import unknown_name
 
-__all__ = ["LONGEST_IRI", "IriText", "Message", "Name", "Prose", "Words", "ended", "member_problems"]
+__all__ = [
+    "IRI_FORM",
+    "LONGEST_IRI",
+    "AbsoluteIri",
+    "IriText",
+    "Message",
+    "Name",
+    "Prose",
+    "Words",
+    "ended",
+    "member_problems",
+]
 
 _UNKNOWN = "extra_forbidden"
 """What pydantic calls a member that the model does not have."""
@@ -21,6 +33,9 @@ Words = Annotated[str, Field(max_length=1000)]
 """A question, a title, what is searched for."""
 IriText = Annotated[str, Field(max_length=LONGEST_IRI)]
 """An IRI, or the source of a text."""
+IRI_FORM: Final[JsonDict] = {"format": "iri"}
+"""What the description says of a text that must be an absolute IRI; what reads it refuses any other."""
+AbsoluteIri = Annotated[str, Field(max_length=LONGEST_IRI, json_schema_extra=IRI_FORM)]
 Prose = Annotated[str, Field(max_length=10_000)]
 """Reasons, comments, quotations."""
 

@@ -28,6 +28,8 @@ _GRAPHS = tuple(one.media_type for one in GRAPH_FORMATS)
 _ANSWERS = (*(one.media_type for one in (*RESULT_FORMATS, FEATURE_FORMAT)), *_GRAPHS)
 _JSON = "application/json"
 _TEXT = {"type": "string"}
+_QUERY = {**_TEXT, "format": "sparql-query", "contentMediaType": DIRECT_QUERY}
+_UPDATE = {**_TEXT, "format": "sparql-update", "contentMediaType": DIRECT_UPDATE}
 _IRI = {"type": "string", "format": "iri"}
 _FLAG = {"type": "boolean"}
 _SECONDS = {"type": "number", "exclusiveMinimum": 0}
@@ -222,7 +224,7 @@ _FILES = ("text/turtle", "application/n-triples", "application/rdf+xml", "applic
 
 def _add_protocol(path: str, method: str, operation: dict[str, Any]) -> None:
     """The parameters and bodies of the SPARQL 1.1 Protocol (2.1 and 2.2)."""
-    text = ("query", _TEXT, "A SPARQL 1.1 query; without one, the service is described.")
+    text = ("query", _QUERY, "A SPARQL 1.1 query; without one, the service is described.")
     if method == "get":
         operation["parameters"] = _in_query((text, *_QUERY_PARAMETERS, *_COMMON_PARAMETERS))
         return
@@ -233,10 +235,10 @@ def _add_protocol(path: str, method: str, operation: dict[str, Any]) -> None:
     content: dict[str, Any] = {}
     if queries:
         content[DIRECT_QUERY] = {"schema": _TEXT, "example": "SELECT * WHERE { ?s ?p ?o } LIMIT 10"}
-        members["query"] = _TEXT
+        members["query"] = _QUERY
     if updates:
         content[DIRECT_UPDATE] = {"schema": _TEXT, "example": 'INSERT DATA { <urn:a> <urn:b> "c" }'}
-        members["update"] = _TEXT
+        members["update"] = _UPDATE
     needed = [{"required": [name]} for name in ("query", "update") if name in members]
     content[FORM] = {"schema": {"type": "object", "properties": members, "oneOf": needed}}
     operation["requestBody"] = {"required": True, "content": content}

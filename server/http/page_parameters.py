@@ -12,6 +12,8 @@ from server.http.parameters import check_parameters
 Offset = Annotated[int, Query(ge=0, le=10**9)]
 Needed = params.Depends
 """What all routes of a router depend on."""
+NUMBERS = r"^-?[0-9]+(\.[0-9]+)?(,-?[0-9]+(\.[0-9]+)?){3}$"
+"""Four numbers with commas between, as JSON Schema knows regular expressions: a box."""
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 

@@ -13,7 +13,7 @@ from pyoxigraph import Literal as RdfLiteral
 from curation.review.review_item import ReviewItem
 from geo.remembered import remembered
 from server.errors import MalformedBody
-from server.message import IriText, Message, Name, Prose
+from server.message import LONGEST_IRI, AbsoluteIri, Message, Name, Prose
 from server.reader_language import for_reader
 from sparql.model.change import Rejection, Statement, Verdict, Violation
 from sparql.model.source import Term
@@ -35,7 +35,7 @@ class TermJson(Message):
         WithJsonSchema({"type": "string", "enum": ["uri", "literal", "bnode"]}),
     ]
     value: Annotated[Any, WithJsonSchema({"type": "string"})]
-    datatype: IriText | None = None
+    datatype: AbsoluteIri | None = None
     lang: Name | None = Field(None, alias="xml:lang")
 
 
@@ -56,8 +56,12 @@ class EvidenceJson(Message):
 class StatementJson(Message):
     """One statement; `evidence` and `confidence` may be left out."""
 
-    subject: IriText
-    predicate: IriText
+    subject: str = Field(
+        max_length=LONGEST_IRI,
+        description="An IRI, or `_:` and the identifier of a blank node.",
+        json_schema_extra={"anyOf": [{"format": "iri"}, {"pattern": "^_:[A-Za-z0-9]+$"}]},
+    )
+    predicate: AbsoluteIri
     object: TermJson
     evidence: EvidenceJson | None = None
     confidence: float | None = Field(None, ge=0, le=1)

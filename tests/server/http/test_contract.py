@@ -1,5 +1,6 @@
 """What clients may rely on: links of pages, the version of the API, and its description."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -280,3 +281,48 @@ def _endless(
     ]
     for one in below:
         yield from _endless(one, place, schemas, above)
+
+
+async def test_every_event_of_a_job_is_described(client: httpx.AsyncClient) -> None:
+    job = (
+        await client.post("/jobs?paused=true", content="The quay.", headers={"content-type": "text/plain"})
+    ).json()
+    await client.post(f"/jobs/{job['id']}/cancel")
+    stream = (await client.get(f"/jobs/{job['id']}/events", params={"since": 0})).text
+    description = await described(client)
+    answers = description["paths"]["/jobs/{job}/events"]["get"]["responses"]
+    schema = {
+        **answers["200"]["content"]["text/event-stream"]["schema"],
+        "components": description["components"],
+    }
+    sent = [dict(line.split(": ", 1) for line in block.split("\n")) for block in stream.strip().split("\n\n")]
+    events = [one for one in sent if "event" in one]
+    assert events
+    for one in events:
+        Draft202012Validator(schema).validate(one)
+        (kind,) = (form for form in schema["anyOf"] if form["properties"]["event"]["const"] == one["event"])
+        form = {**kind["properties"]["data"]["contentSchema"], "components": description["components"]}
+        Draft202012Validator(form).validate(json.loads(one["data"]))
+
+
+async def test_what_a_text_may_be_is_described(client: httpx.AsyncClient) -> None:
+    paths = (await described(client))["paths"]
+
+    def form(path: str, method: str, name: str) -> dict[str, Any]:
+        return next(one["schema"] for one in paths[path][method]["parameters"] if one["name"] == name)
+
+    for path, name in (
+        ("/dump", "graph"),
+        ("/entities", "iri"),
+        ("/ontology", "iri"),
+        ("/rules/examples", "shape"),
+    ):
+        assert form(path, "get", name)["format"] == "iri", path
+    assert form("/sparql", "get", "query")["format"] == "sparql-query"
+    for value in form("/dump", "get", "format")["enum"]:
+        answer = await client.get("/dump", params={} if value is None else {"format": value})
+        assert answer.status_code == 200, value
+    for path in ("/features", "/collections/{collection}/items"):
+        box = form(path, "get", "bbox")
+        assert all(re.fullmatch(box["pattern"], example) for example in box["examples"])
+        assert not re.fullmatch(box["pattern"], "west")

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.fuzzing.slow import stalled
 from tests.support.fuzzing.target import Target, protocol, target
+from tests.support.fuzzing.uploads import damaged_uploads
 from tests.support.fuzzing.wire import exchange, once, request
 
 
@@ -29,6 +30,15 @@ def test_a_client_that_stops_reading_is_let_go(server: Target):
     stalled(server.url, server.ledger)
     server.check("stalled")
     assert server.ledger.failures == []
+
+
+def test_no_damaged_file_makes_the_server_fail_or_leaves_a_part_of_itself():
+    with target(keyed=True) as server:
+        damaged_uploads(server, 84, seed=5)
+        assert server.ledger.failures == []
+        statuses = {answer.status for found in server.ledger.answers.values() for _, answer in found}
+        assert statuses & {200, 201, 202, 204}
+        assert statuses & {400, 422}
 
 
 def status_of(server: Target, data: bytes) -> int | None:

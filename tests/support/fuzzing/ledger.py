@@ -71,6 +71,6 @@ class Ledger:
                 f"{slowest.seconds:6.2f} s  {name[:60]}"
             )
         statuses = Counter(one.status for found in self.answers.values() for _, one in found)
-        counts = (f"{status or 'closed'}: {count}" for status, count in sorted(statuses.items(), key=str))
-        lines.append("by status: " + ", ".join(counts))
+        by_status = (f"{status or 'closed'}: {count}" for status, count in sorted(statuses.items(), key=str))
+        lines.append("by status: " + ", ".join(by_status))
         return "\n".join(lines)

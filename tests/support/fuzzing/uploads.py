@@ -1,7 +1,7 @@
 """Files that were damaged on the way: cut off, flipped, grown, nested, mislabelled, packed.
 
-Each is made from a sound file of one kind that a client may upload. What is refused must leave the graph as it
-was: the number of triples is compared around each upload that no status of success answers.
+Each is made from a sound file of one kind that a client may upload. What is refused must leave the graph as
+it was: the number of triples is compared around each upload that no status of success answers.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pyogrio
 import pyoxigraph
 import shapely
@@ -28,6 +29,9 @@ from tests.support.fuzzing.wire import exchange, once, request
 
 _CITY = Path(__file__).parents[2] / "data" / "mini_city.ttl"
 _GRAPH = "/store?graph=http%3A%2F%2Fexample.org%2Fdamaged"
+_COUNT = (
+    "SELECT (COUNT(*) AS ?n) WHERE { { ?s ?p ?o } UNION { GRAPH <http://example.org/damaged> { ?s ?p ?o } } }"
+)
 _RDF = (
     ("text/turtle", pyoxigraph.RdfFormat.TURTLE),
     ("application/n-triples", pyoxigraph.RdfFormat.N_TRIPLES),
@@ -48,7 +52,8 @@ _SHAPES = b"""@prefix sh: <http://www.w3.org/ns/shacl#> .
 @prefix e: <http://example.org/> .
 e:Named a sh:NodeShape ; sh:targetClass e:Thing ;
   sh:property [ sh:path e:name ; sh:minCount 1 ; sh:maxLength 99 ; sh:pattern "^[A-Z][a-z]*$" ] ;
-  sh:sparql [ sh:message "no" ; sh:select "SELECT $this WHERE { $this <http://example.org/p> ?v FILTER(?v > 3) }" ] .
+  sh:sparql [ sh:message "no" ;
+    sh:select "SELECT $this WHERE { $this <http://example.org/p> ?v FILTER(?v > 3) }" ] .
 """
 _ONTOLOGY = b"""@prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -97,14 +102,11 @@ def sound_uploads(folder: Path) -> list[Upload]:
 
 
 def _feature_files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    points = shapely.points([[10.01, 50.01], [10.02, 50.01]])
-    fields = ["name", "gid"]
-    values = [["Quay", "Pier"], [1, 2]]
     for suffix, driver in ((".geojson", "GeoJSON"), (".gpkg", "GPKG"), (".fgb", "FlatGeobuf")):
         path = folder / f"sound{suffix}"
-        _write(path, driver, points, values, fields)
+        _write(path, driver)
         yield suffix, path.read_bytes()
-    _write(folder / "sound.shp", "ESRI Shapefile", points, values, fields)
+    _write(folder / "sound.shp", "ESRI Shapefile")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for path in sorted(folder.glob("sound.*")):
@@ -115,14 +117,12 @@ def _feature_files(folder: Path) -> Iterator[tuple[str, bytes]]:
     yield ".csv", b"name,gid,lon,lat\nQuay,1,10.01,50.01\n"
 
 
-def _write(path: Path, driver: str, points: object, values: list[list[object]], fields: list[str]) -> None:
-    import numpy as np
-
+def _write(path: Path, driver: str) -> None:
     pyogrio.raw.write(
         str(path),
-        shapely.to_wkb(points),
-        [np.array(column) for column in values],
-        fields=fields,
+        shapely.to_wkb(shapely.points([[10.01, 50.01], [10.02, 50.01]])),
+        [np.array(["Quay", "Pier"]), np.array([1, 2])],
+        fields=["name", "gid"],
         geometry_type="Point",
         crs="OGC:CRS84",
         driver=driver,
@@ -233,12 +233,11 @@ def _labelled(kind: str, chance: random.Random) -> str:
 
 def _triples(target: Target) -> str:
     """How many triples the default graph and the graph of the uploads have."""
-    query = "SELECT (COUNT(*) AS ?n) WHERE { { ?s ?p ?o } UNION { GRAPH <http://example.org/damaged> { ?s ?p ?o } } }"
     headers: Mapping[str, str] = {"Accept": "text/csv", **target.headers}
     started = time.monotonic()
     while True:
         answer = httpx.get(
-            target.url + "/sparql", params={"query": query}, headers=headers, timeout=60, trust_env=False
+            target.url + "/sparql", params={"query": _COUNT}, headers=headers, timeout=60, trust_env=False
         )
         if answer.status_code == 200:
             return answer.text.split()[1]

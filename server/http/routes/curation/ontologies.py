@@ -18,6 +18,7 @@ from server.errors import UnknownResource
 from server.http.access.keys import Scope
 from server.http.page_parameters import Needed
 from server.http.routes.page import page_of, prefers_html
+from server.message import IRI_FORM
 from server.runtime.context import Services
 from sparql.model.errors import TripleTermUnwritable
 from sparql.protocol.formats import FOR_TRIPLE_TERMS, GRAPH_FORMATS, Format
@@ -30,7 +31,9 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     routes = APIRouter(tags=["ontology"], dependencies=[*needs, Depends(services.guard.requires(Scope.READ))])
 
     @routes.get("/ontology", response_class=Response)
-    async def get_ontology(request: Request, iri: str | None = None) -> Response:
+    async def get_ontology(
+        request: Request, iri: Annotated[str | None, Query(json_schema_extra=IRI_FORM)] = None
+    ) -> Response:
         """The ontology (of that IRI, or all that are loaded) in an RDF format; one of them also as a page."""
         if iri is not None and iri not in {name.value for name in services.schema.ontologies}:
             known = ", ".join(sorted(name.value for name in services.schema.ontologies))
@@ -39,7 +42,8 @@ def router(services: Services, *needs: Needed) -> APIRouter:
 
     @routes.get("/entities", response_class=Response, tags=["entities"])
     async def get_described(
-        request: Request, iri: Annotated[str, Query(description="Any IRI that the graph knows.")]
+        request: Request,
+        iri: Annotated[str, Query(description="Any IRI that the graph knows.", json_schema_extra=IRI_FORM)],
     ) -> Response:
         """What the graph says of an IRI, as the page, Turtle, JSON-LD or another RDF format."""
         return await _described(services, request, iri)

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
+from pydantic.config import JsonDict
 from pyoxigraph import NamedNode, RdfFormat
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -18,7 +19,7 @@ from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_body, read_json
 from server.http.bodies.streaming import while_wanted
 from server.http.page_parameters import Needed
-from server.message import IriText, Message, Name
+from server.message import IRI_FORM, AbsoluteIri, Message, Name
 from server.rules.checking import Reasoner, reasoned
 from server.rules.edit import Edit, Kind, SwitchOutcome
 from server.rules.edit_guard import check_shallow
@@ -32,14 +33,22 @@ from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.protocol.negotiation import choose
 from sparql.provenance.term_rewrites import LEAVE, Rewriting
 
+_VALUES: Final = ("true", "false", "1", "0", "")
+_FLAG: Final[JsonDict] = {"enum": list(_VALUES)}
 _DryRun = Annotated[
-    str, Query(alias="dry-run", description="`true`: only say what would follow; nothing is changed.")
+    str,
+    Query(
+        alias="dry-run",
+        description="`true`: only say what would follow; nothing is changed.",
+        json_schema_extra=_FLAG,
+    ),
 ]
 _Rewrite = Annotated[
     str,
     Query(
         description="`true`: statements with a term which the edit removes or deprecates use its "
-        "successor instead, in the same commit."
+        "successor instead, in the same commit.",
+        json_schema_extra=_FLAG,
     ),
 ]
 _TYPES = {".ttl": "text/turtle", ".nt": "application/n-triples", ".xml": "application/xml"}
@@ -62,7 +71,7 @@ class EditMessage(Message):
 class RulesMessage(EditMessage):
     """The same, with old and new IRIs of terms; they take precedence over successors in the ontology."""
 
-    rewrites: dict[IriText, IriText] = Field(default_factory=dict)
+    rewrites: dict[AbsoluteIri, AbsoluteIri] = Field(default_factory=dict)
 
     def given(self) -> dict[NamedNode, NamedNode]:
         """The old and new terms. Raises `InvalidBody`."""
@@ -84,7 +93,9 @@ def router(services: Services, *needs: Needed) -> APIRouter:
 
     @routes.get("/rules/examples", dependencies=read)
     async def get_examples(
-        shape: Annotated[str, Query(max_length=2000, description="IRI of a shape.")],
+        shape: Annotated[
+            str, Query(max_length=2000, description="IRI of a shape.", json_schema_extra=IRI_FORM)
+        ],
     ) -> dict[str, Any]:
         """The example graphs beside the shape files: what a shape lets pass, and what it refuses."""
         folder = rule_registry.folder(Kind.SHAPES)
@@ -101,7 +112,11 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     async def get_shapes(
         request: Request,
         generated: Annotated[
-            str | None, Query(description="`true`: those that the ontology makes; `false`: those of files.")
+            str | None,
+            Query(
+                description="`true`: those that the ontology makes; `false`: those of files.",
+                json_schema_extra={"enum": [*_VALUES, None]},
+            ),
         ] = None,
     ) -> Response:
         """The shapes in force; with `generated` those that the ontology makes, `=false` those of files."""

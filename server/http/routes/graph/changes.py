@@ -29,7 +29,7 @@ _HEADERS = {"Cache-Control": "no-store", "Vary": "Accept", "X-Accel-Buffering": 
 _FORMS = {
     _LINES.media_type: {"schema": {"type": "string"}},
     **events_form(
-        "One commit, with its revision as `id`; `forgotten` where the log no longer has all that was asked for.",
+        "A commit, with its revision as `id`; `forgotten` where the log has no more what was asked for.",
         {"change": None, "forgotten": None},
     ),
 }

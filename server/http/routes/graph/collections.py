@@ -39,6 +39,10 @@ _HEADERS: Final = {"Content-Crs": f"<{_CRS84}>", "Cache-Control": "no-cache"}
 _OPENAPI: Final = "application/vnd.oai.openapi+json;version=3.1"
 
 Text = Annotated[str | None, Query()]
+_NUMBERS: Final = r"^-?[0-9]+(\.[0-9]+)?(,-?[0-9]+(\.[0-9]+)?){3}((,-?[0-9]+(\.[0-9]+)?){2})?$"
+_MOMENTS: Final = (
+    r"^(\.\.|[0-9]{4}(-[0-9]{2}){0,2}(T[0-9:.]+Z?)?)?(/(\.\.|[0-9]{4}(-[0-9]{2}){0,2}(T[0-9:.]+Z?)?)?)?$"
+)
 
 
 def landing_page(services: Services, request: Request) -> JSONResponse:
@@ -90,16 +94,30 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         request: Request,
         collection: str,
         bbox: Annotated[
-            str | None, Query(description="Smallest and largest longitude and latitude: w,s,e,n.")
+            str | None,
+            Query(
+                description="Smallest and largest longitude and latitude: w,s,e,n; six numbers with heights.",
+                json_schema_extra={"pattern": _NUMBERS, "examples": ["-74,40.7,-73.9,40.8"]},
+            ),
         ] = None,
         datetime: Annotated[
             str | None,
-            Query(description="A date, or two with a slash between; '..' leaves an end open."),
+            Query(
+                description="A date, or two with a slash between; '..' leaves an end open.",
+                json_schema_extra={"pattern": _MOMENTS, "examples": ["1995-07-01", "1995-07-01/.."]},
+            ),
         ] = None,
         limit: Annotated[
-            str | None, Query(description=f"At most so many, {_MOST} in any case; {_USUAL} without it.")
+            str | None,
+            Query(
+                description=f"At most so many, {_MOST} in any case; {_USUAL} without it.",
+                json_schema_extra={"pattern": "^[1-9][0-9]{0,8}$"},
+            ),
         ] = None,
-        offset: Annotated[str | None, Query(description="So many are skipped.")] = None,
+        offset: Annotated[
+            str | None,
+            Query(description="So many are skipped.", json_schema_extra={"pattern": "^[0-9]{1,9}$"}),
+        ] = None,
         f: Text = None,
     ) -> JSONResponse:
         """A page of features as GeoJSON with their properties, in the order of their IRIs."""

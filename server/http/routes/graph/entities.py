@@ -18,7 +18,7 @@ from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links, page
 from server.http.reporting.decisions import merge_json, merged_json
 from server.http.reporting.problems import TYPE_BASE, problem_response
-from server.message import IriText, Message
+from server.message import AbsoluteIri, Message
 from server.runtime.context import Services
 
 
@@ -32,8 +32,8 @@ class SplitRequest(Message):
 class MergeRequest(SplitRequest):
     """Two entities by their IRIs."""
 
-    keep: IriText = Field(description="The entity that stays.")
-    merge: IriText = Field(description="The entity whose statements become the other's.")
+    keep: AbsoluteIri = Field(description="The entity that stays.")
+    merge: AbsoluteIri = Field(description="The entity whose statements become the other's.")
     drop_conflicts: bool = Field(False, description="Leave out what contradicts the kept entity.")
 
 

@@ -19,7 +19,8 @@ from starlette.responses import Response
 
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
-from server.http.page_parameters import Needed
+from server.http.page_parameters import NUMBERS, Needed
+from server.message import IRI_FORM, AbsoluteIri
 from server.runtime.context import Services
 from sparql.model.vocabulary import GEO
 from sparql.protocol.conditions import Conditions
@@ -62,7 +63,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     async def get_features(
         request: Request,
         iri: Annotated[
-            list[str] | None, Query(max_length=_MOST_NAMED, description="Only these; else all.")
+            list[AbsoluteIri] | None, Query(max_length=_MOST_NAMED, description="Only these; else all.")
         ] = None,
         of: Annotated[
             list[_Sort] | None, Query(description="Only geometry of these sorts; else all.")
@@ -74,10 +75,18 @@ def router(services: Services, *needs: Needed) -> APIRouter:
             int, Query(ge=1, le=100_000, description="At most so many, the largest first.")
         ] = 10_000,
         bbox: Annotated[
-            str | None, Query(description="Only what touches this box: west,south,east,north in degrees.")
+            str | None,
+            Query(
+                description="Only what touches this box: west,south,east,north in degrees.",
+                json_schema_extra={"pattern": NUMBERS, "examples": ["-74,40.7,-73.9,40.8"]},
+            ),
         ] = None,
         distance_from: Annotated[
-            str | None, Query(description="An entity; each feature gets its `distance_m` from it.")
+            str | None,
+            Query(
+                description="An entity; each feature gets its `distance_m` from it.",
+                json_schema_extra=IRI_FORM,
+            ),
         ] = None,
         within: Annotated[
             bool, Query(description="Each feature gets the areas `within` which it lies, the smallest first.")

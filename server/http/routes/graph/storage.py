@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 from pyoxigraph import NamedNode
 from starlette.requests import Request
@@ -19,7 +19,7 @@ from server.errors import InvalidBody, LoadRefused
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.page_parameters import Needed
-from server.message import Message
+from server.message import IRI_FORM, Message
 from server.runtime.context import Services
 from server.runtime.stores import is_remote
 from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS
@@ -28,7 +28,13 @@ from sparql.storage.backup import back_up
 
 # As long as Linux takes the name of a file or folder, and a path.
 _LONGEST_PART_BYTES, _LONGEST_PATH_BYTES = 255, 4095
-_Path = Annotated[str, Field(max_length=_LONGEST_PATH_BYTES)]
+_Path = Annotated[
+    str, Field(max_length=_LONGEST_PATH_BYTES, json_schema_extra={"pattern": "^/[^\\x00]*$"})
+]
+_Graph = Annotated[str | None, Query(json_schema_extra=IRI_FORM)]
+_FormatName = Annotated[
+    str | None, Query(json_schema_extra={"enum": [*(one.name for one in GRAPH_FORMATS), None]})
+]
 
 
 class BackupRequest(Message):
@@ -92,7 +98,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         return {"revision": services.store.revision()}
 
     @routes.get("/dump", dependencies=read, response_class=Response)
-    async def get_dump(request: Request, graph: str | None = None, format: str | None = None) -> Response:  # noqa: A002
+    async def get_dump(request: Request, graph: _Graph = None, format: _FormatName = None) -> Response:  # noqa: A002
         """The default graph and, in N-Quads, TriG and JSON-LD, the clients' named graphs; or one graph."""
         offers = (BY_NAME["nquads"], *GRAPH_FORMATS)
         accept = request.headers.get("accept")
