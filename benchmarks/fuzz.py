@@ -83,7 +83,11 @@ def _measured(found: Target, part: str, options: argparse.Namespace) -> None:
     elif part == "clients":
         clients(found)
     elif part == "uploads":
-        damaged_uploads(found, options.uploads, options.seed)
+        # In quarters: the first loads what reads each kind, afterwards nothing may grow.
+        for quarter in range(4):
+            damaged_uploads(found, options.uploads // 4, options.seed + quarter)
+            reading = memory_and_descriptors(found.server.process.pid)
+            print(f"uploads, quarter {quarter + 1}: server {reading}", flush=True)
     else:
         generated(
             found,

@@ -12,7 +12,7 @@ from schemathesis.engine import Status, events, from_schema
 from schemathesis.engine.recorder import ScenarioRecorder
 from schemathesis.generation import GenerationMode
 
-from tests.support.fuzzing.described import routes_of
+from benchmarks.soaking.readings import memory_and_descriptors
 from tests.support.fuzzing.ledger import ALLOWED, HANG_S, Answer, Ledger
 from tests.support.fuzzing.target import Target
 
@@ -34,6 +34,7 @@ def _as_text(context: schemathesis.SerializationContext, value: Any) -> bytes:
 _IRI = "http://example.org/"
 _FORMATS = {
     "iri": (*(f"{_IRI}{n}" for n in range(5)), f"{_IRI}caf\u00e9", f"{_IRI}p", "urn:x:1"),
+    "wkt": ("POINT(-73.96 40.81)", "POLYGON((0 0, 1 0, 1 1, 0 0))", "LINESTRING(0 0, 1 1)", "POINT EMPTY"),
     "sparql-query": (
         "ASK {}",
         "SELECT * WHERE { ?s ?p ?o } LIMIT 3",
@@ -48,36 +49,41 @@ _FORMATS = {
     ),
 }
 """Texts of each format of the description that is none of JSON Schema's own."""
-_TRIPLE = b'<http://example.org/1> <http://example.org/q> "caf\xc3\xa9" .'
+_TRIPLE = '<http://example.org/1> <http://example.org/q> "caf\u00e9" .'
 _DOCUMENTS = {
-    "text/turtle": (b"", _TRIPLE, b"@prefix e: <http://example.org/> . e:a e:b [ e:c 1.5 ] ."),
-    "application/n-triples": (b"", _TRIPLE),
-    "application/n-quads": (b"", _TRIPLE),
-    "application/trig": (b"", _TRIPLE, b"<http://example.org/g> { <a:a> <a:b> 1 }"),
-    "application/ld+json": (b"[]", b'{"@id": "http://example.org/1", "http://example.org/q": 1}'),
+    "text/turtle": ("", _TRIPLE, "@prefix e: <http://example.org/> . e:a e:b [ e:c 1.5 ] ."),
+    "application/n-triples": ("", _TRIPLE),
+    "application/n-quads": ("", _TRIPLE),
+    "application/trig": ("", _TRIPLE, "<http://example.org/g> { <a:a> <a:b> 1 }"),
     "application/rdf+xml": (
-        b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://example.org/">'
-        b'<rdf:Description rdf:about="http://example.org/1"><e:q>1</e:q></rdf:Description></rdf:RDF>',
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://example.org/">'
+        '<rdf:Description rdf:about="http://example.org/1"><e:q>1</e:q></rdf:Description></rdf:RDF>',
     ),
-    "application/sparql-query": tuple(text.encode() for text in _FORMATS["sparql-query"]),
-    "application/sparql-update": tuple(text.encode() for text in _FORMATS["sparql-update"]),
-    "application/x-ndjson": (b'{"text": "The library is in the park."}\n',),
-    "text/csv": (b"name,text\na,The library is in the park.\n",),
+    "application/sparql-query": _FORMATS["sparql-query"],
+    "application/sparql-update": _FORMATS["sparql-update"],
+    "application/x-ndjson": ('{"text": "The library is in the park."}\n',),
+    "text/csv": ("name,text\na,The library is in the park.\n",),
 }
 """Sound documents of the media types that a schema cannot describe."""
 
 
-def _register_serializers(url: str) -> None:
-    """Schemathesis writes JSON, forms and a few more: the other bodies of the description are texts."""
-    described = httpx.get(url + "/openapi.json", timeout=60, trust_env=False).json()
-    bodies = {kind for route in routes_of(described) for kind in route.body}
-    for name, texts in _FORMATS.items():
+def _description(url: str) -> dict[str, Any]:
+    """The server's description, with formats for documents that no schema describes, and how to write them.
+
+    Schemathesis writes JSON, forms and a few more: all other bodies are texts.
+    """
+    described: dict[str, Any] = httpx.get(url + "/openapi.json", timeout=60, trust_env=False).json()
+    for name, texts in {**_FORMATS, **_DOCUMENTS}.items():
         schemathesis.openapi.format(name, strategies.sampled_from(texts))
-    for kind, documents in _DOCUMENTS.items():
-        schemathesis.openapi.media_type(kind, strategies.sampled_from(documents))
     known = ("/json", "+json", "/x-www-form-urlencoded", "/form-data", "/*")
-    for kind in sorted(kind for kind in bodies if not kind.endswith(known)):
-        schemathesis.serializer(kind)(_as_text)
+    for operations in described["paths"].values():
+        for operation in operations.values():
+            for kind, form in operation.get("requestBody", {}).get("content", {}).items():
+                if not kind.endswith(known):
+                    schemathesis.serializer(kind)(_as_text)
+                if kind in _DOCUMENTS:
+                    form["schema"] = {**form["schema"], "format": kind}
+    return described
 
 
 def generated(target: Target, *, key: str, seed: int, examples: int, most_s: int) -> None:
@@ -86,11 +92,11 @@ def generated(target: Target, *, key: str, seed: int, examples: int, most_s: int
     What breaks a check is a failure: a status or a media type that the description does not name, an answer
     outside its schema, a status of 500 and above.
     """
-    _register_serializers(target.url)
     expected = ["2xx", "3xx", "4xx", *(str(status) for status in sorted(ALLOWED))]
     config = schemathesis.Config.from_dict(
         {
             "seed": seed,
+            "base-url": target.url,
             "request-timeout": HANG_S,
             "headers": {"Authorization": f"Bearer {target.keys[key]}"},
             # The sample city is a real load, which may take longer where the machine is busy.
@@ -111,13 +117,16 @@ def generated(target: Target, *, key: str, seed: int, examples: int, most_s: int
             },
         }
     )
-    schema = schemathesis.openapi.from_url(target.url + "/openapi.json", config=config)
+    schema = schemathesis.openapi.from_dict(_description(target.url), config=config)
     reported: set[str] = set()
     allowed: dict[str, Counter[bool]] = defaultdict(Counter)
     for event in from_schema(schema).execute():
         if isinstance(event, events.ScenarioFinished):
             _note(event, f"{key} key, {event.phase.value.lower()}", target.ledger, reported)
             _count_allowed(event.recorder, allowed)
+        elif isinstance(event, events.PhaseFinished):
+            reading = memory_and_descriptors(target.server.process.pid)
+            print(f"{key} key, after {event.phase.name.value.lower()}: server {reading}", flush=True)
         elif isinstance(event, events.NonFatalError | events.FatalError):
             target.ledger.fail(f"generated: {event}")
     for label, counts in sorted(allowed.items()):

@@ -8,7 +8,7 @@ from pyoxigraph import NamedNode
 from curation.review.review_item import State
 from curation.review.review_search import ReviewFilter
 from server.errors import InvalidBody
-from server.message import IriText, Message, Name, Words
+from server.message import AbsoluteIri, IriText, Message, Name, Words
 from sparql.model.vocabulary import RECORD, SH, UKG
 
 _DOCUMENT = RECORD.term("document/").value
@@ -19,14 +19,14 @@ class FilterJson(Message):
 
     status: Literal["open", "accepted", "rejected", "superseded", "any"] = "open"
     document: IriText | None = None
-    shape: IriText | None = None
-    predicate: IriText | None = None
-    entity: IriText | None = None
+    shape: AbsoluteIri | None = None
+    predicate: AbsoluteIri | None = None
+    entity: AbsoluteIri | None = None
     text: Words | None = None
     severity: Literal["Violation", "Warning", "Info"] | None = None
     component: IriText | None = None
     source: IriText | None = None
-    class_: IriText | None = Field(None, alias="class")
+    class_: AbsoluteIri | None = Field(None, alias="class")
     group: IriText | None = None
     min_confidence: float | None = Field(None, ge=0, le=1)
     max_confidence: float | None = Field(None, ge=0, le=1)

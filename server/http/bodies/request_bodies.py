@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Annotated, Any, Final, TypeVar
 
-from pydantic import BaseModel, ValidationError, WithJsonSchema
+from pydantic import BaseModel, Field, ValidationError, WithJsonSchema
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
@@ -122,6 +122,7 @@ def described_as(*models: str) -> WithJsonSchema:
     return WithJsonSchema({_DESCRIBED_AS: list(models)})
 
 
+Wkt = Annotated[str, Field(json_schema_extra={"format": "wkt", "examples": ["POINT(-73.96 40.81)"]})]
 GeoJson = Annotated[
     dict[str, Any],
     described_as(

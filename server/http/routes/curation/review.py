@@ -23,7 +23,7 @@ from server.http.pages import Links
 from server.http.reporting.decisions import DecisionRequest, ItemAcceptRequest
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.http.reporting.statements import TermJson, statement_of, term_of
-from server.message import IriText, Message
+from server.message import IRI_FORM, IriText, Message
 from server.runtime.context import Services
 
 Status = Literal["open", "accepted", "rejected", "superseded", "any"]
@@ -71,11 +71,18 @@ class CommentRequest(Message):
 def _statement(
     status: Status = "open",
     document: Annotated[str | None, Query(description="IRI or identifier of a document.")] = None,
-    predicate: Annotated[str | None, Query(description="IRI of the statement's property.")] = None,
-    entity: Annotated[str | None, Query(description="IRI of the statement's subject or object.")] = None,
+    predicate: Annotated[
+        str | None, Query(description="IRI of the statement's property.", json_schema_extra=IRI_FORM)
+    ] = None,
+    entity: Annotated[
+        str | None, Query(description="IRI of the statement's subject or object.", json_schema_extra=IRI_FORM)
+    ] = None,
     text: Annotated[str | None, Query(description="Words in names, quotes, replies or reasons.")] = None,
     source: Annotated[str | None, Query(description="The client's name of the source.")] = None,
-    class_: Annotated[str | None, Query(alias="class", description="IRI of a class of the subject.")] = None,
+    class_: Annotated[
+        str | None,
+        Query(alias="class", description="IRI of a class of the subject.", json_schema_extra=IRI_FORM),
+    ] = None,
     assignee: Annotated[str | None, Query(description="A person; empty for nobody.")] = None,
 ) -> dict[str, Any]:
     sent = {
@@ -90,7 +97,9 @@ def _statement(
 
 def _wanted(
     statement: Annotated[dict[str, Any], Depends(_statement)],
-    shape: Annotated[str | None, Query(description="IRI of a shape that was broken.")] = None,
+    shape: Annotated[
+        str | None, Query(description="IRI of a shape that was broken.", json_schema_extra=IRI_FORM)
+    ] = None,
     severity: Severity | None = None,
     component: Annotated[str | None, Query(description="IRI or name of a constraint component.")] = None,
     group: Annotated[str | None, Query(description="Identifier of a cause, of /review/groups.")] = None,

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
-from server.http.bodies.request_bodies import GeoJson, body_schema, read_json
+from server.http.bodies.request_bodies import GeoJson, Wkt, body_schema, read_json
 from server.http.bodies.streaming import while_connected
 from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from geo.relate.rcc8 import RCC5
 
 _MAXIMUM_ROUNDS = 3
-_Geometry = str | GeoJson | None
+_Geometry = Wkt | GeoJson | None
 
 
 class RelationsRequest(Message):

@@ -28,9 +28,7 @@ from sparql.storage.backup import back_up
 
 # As long as Linux takes the name of a file or folder, and a path.
 _LONGEST_PART_BYTES, _LONGEST_PATH_BYTES = 255, 4095
-_Path = Annotated[
-    str, Field(max_length=_LONGEST_PATH_BYTES, json_schema_extra={"pattern": "^/[^\\x00]*$"})
-]
+_Path = Annotated[str, Field(max_length=_LONGEST_PATH_BYTES, json_schema_extra={"pattern": "^/[^\\x00]*$"})]
 _Graph = Annotated[str | None, Query(json_schema_extra=IRI_FORM)]
 _FormatName = Annotated[
     str | None, Query(json_schema_extra={"enum": [*(one.name for one in GRAPH_FORMATS), None]})

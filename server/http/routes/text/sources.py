@@ -9,7 +9,7 @@ from starlette.requests import Request
 from extractors.sources.record import SourceKind
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
-from server.http.bodies.request_bodies import GeoJson, body_schema, read_json
+from server.http.bodies.request_bodies import GeoJson, Wkt, body_schema, read_json
 from server.http.page_parameters import Needed
 from server.message import Message
 from server.runtime.context import Services
@@ -25,7 +25,7 @@ class SourceJson(Message):
         None, alias="class", max_length=2000, description="IRI of its class, not words."
     )
     text: str = Field("", description="What is said about it.")
-    geometry: str | GeoJson | None = Field(None, description="WKT or GeoJSON.")
+    geometry: Wkt | GeoJson | None = Field(None, description="WKT or GeoJSON.")
     rating: float | None = Field(None, description="What a review gives.")
     url: str | None = Field(None, max_length=2000, description="Where the text comes from.")
     id: str | None = Field(
