@@ -64,6 +64,11 @@ e:Thing a owl:Class ; rdfs:label "thing"@en ; rdfs:subClassOf [ a owl:Restrictio
   owl:maxCardinality 1 ] .
 e:p a owl:ObjectProperty ; rdfs:domain e:Thing ; rdfs:range e:Thing .
 """
+_MAPPING = """[[layers]]
+iri = "place/{gid}"
+class = "https://w3id.org/urbankg/urban#Park"
+label = "name"
+"""
 _NUMBERS = (b"1e999", b"-1e999", b"NaN", b"9" * 5000, b"-" + b"9" * 400, b"0.000", b"1_000", b"0x10")
 _ENCODINGS = ("utf-16", "utf-32", "latin-1", "utf-7", "cp037")
 
@@ -207,7 +212,9 @@ def damaged_uploads(target: Target, count: int, seed: int) -> None:
 def _sent(target: Target, upload: Upload, body: bytes, chance: random.Random, file: Path) -> Answer:
     if upload.suffix:
         file.write_bytes(body)
-        message = {"files": [str(file)], "partial": chance.random() < 0.3}
+        mapping = file.with_name("mapping.toml")
+        mapping.write_text(_MAPPING)
+        message = {"files": [str(file)], "mapping": str(mapping), "partial": chance.random() < 0.3}
         headers: dict[str, str | bytes] = {"Content-Type": "application/json", **target.headers}
         data = request("POST", upload.path, headers, json.dumps(message).encode())
         try:
