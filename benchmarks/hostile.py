@@ -1,7 +1,8 @@
 """Attacks on a real server: a line for each with `held` or `FAILED`; exit code 1 when any failed.
 
 Keys by every route of the description, origins by hosts, requests that would have the server ask other hosts
-or read other files, framing that hides requests, bodies that grow, and names of files that lead elsewhere.
+or read other files, framing that hides requests, bodies that grow, inputs
+that cost more to answer than to send, and names of files that lead elsewhere.
 `benchmarks/fuzz.py` looks for crashes; this looks for what must never be allowed.
 
     python -m benchmarks.hostile --only framing
@@ -14,8 +15,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from tests.support.attacks import bombs, framing, names, outside, pages, scopes
+from tests.support.attacks import bombs, costly, framing, names, outside, pages, scopes
 from tests.support.attacks.attack import Result, Target, targets
+from tests.support.attacks.costly import limited_server
+from tests.support.attacks.costly_inputs import inputs
 
 Attack = Callable[[Target], Iterator[Result]]
 OPEN: dict[str, Attack] = {
@@ -33,6 +36,9 @@ def results(only: str | None = None) -> Iterator[Result]:
         for name, attacks in OPEN.items():
             if only in (None, name):
                 yield from attacks(open_)
+        if only in (None, "costly"):
+            with limited_server() as limited:
+                yield from costly.results(limited, list(inputs()))
         if only in (None, "keys"):
             yield from scopes.attacks(keyed)
 
@@ -42,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", choices=(*OPEN, "keys"))
+    parser.add_argument("--only", choices=(*OPEN, "costly", "keys"))
     options = parser.parse_args(arguments)
     started = time.monotonic()
     failed = 0

@@ -20,6 +20,7 @@ ServerError
 ├── BodyTooLarge        a request body over the limit
 ├── MalformedBody       a body that is not what its content type says, or not what is asked for
 ├── InvalidBody         a body with members missing or of the wrong form
+├── GeometryTooCostly   geometries whose relation takes too long or too much memory
 ├── SelectionChanged    a bulk decision on another number of items than it expected
 ├── UnknownParameters   parameters that the address does not have
 ├── UnknownValues       values of a filter that neither rules, graph nor queue know
@@ -213,6 +214,16 @@ class BodyTooLarge(ServerError):
     def __init__(self, limit: int) -> None:
         self.limit = limit
         super().__init__(f"The body is larger than {limit} bytes. Send the text in parts.")
+
+
+class GeometryTooCostly(ServerError):
+    """Geometries whose relation is not computed within its limits of time and memory."""
+
+    def __init__(self, limits: str) -> None:
+        super().__init__(
+            f"Relating these geometries would take more than {limits}, so it was stopped. Send them with "
+            "fewer vertices, or let the operator raise query_timeout_s or query_memory_mb."
+        )
 
 
 class MalformedBody(ServerError):

@@ -16,6 +16,7 @@ from shapely import GeometryCollection, GEOSException
 from shapely.geometry.base import BaseGeometry
 
 from geo.errors import GeometryError, InvalidShapeError
+from geo.formats.crossings import crossings
 from geo.formats.gml import read_gml, write_gml
 from geo.formats.kml import read_kml, write_kml
 from geo.measure.crs import canonical_crs, from_crs84, to_crs84
@@ -28,6 +29,8 @@ _WKT: Final = re.compile(r"\s*(?:<(?P<crs>[^>]*)>)?(?P<text>.*)", re.DOTALL)
 _NUMBER: Final = r"([-+]?[0-9]+(?:\.[0-9]+)?)"
 _PLAIN_POINT: Final = re.compile(rf"POINT ?\({_NUMBER} {_NUMBER}\)")
 _SURFACE: Final = re.compile(r"(?:TIN|TRIANGLE|POLYHEDRALSURFACE)\b", re.IGNORECASE)
+_MOST_CROSSINGS: Final = 10_000
+"""Of the edges of a shape that is repaired: half a second."""
 _CACHED_LITERALS: Final = ((1_000, 4096), (50_000, 256), (1_000_000, 8))
 """Maximum length in characters and number of texts: points and streets, boroughs, country outlines."""
 
@@ -130,7 +133,15 @@ def _plain_point(text: str) -> BaseGeometry | None:
 
 
 def repair_shape(shape: BaseGeometry) -> BaseGeometry:
-    """A valid shape of the same dimension: rings are repaired, collapsed parts dropped."""
+    """A valid shape of the same dimension: rings are repaired, collapsed parts dropped.
+
+    Raises InvalidShapeError for one whose edges cross so often that its repair would take seconds.
+    """
+    if crossings(shape) > _MOST_CROSSINGS:
+        raise InvalidShapeError(
+            f"The geometry is not valid: its edges cross more than {_MOST_CROSSINGS:,} times, too often for "
+            "a repair. Redraw it."
+        )
     repaired: BaseGeometry = shapely.make_valid(shape, method="structure", keep_collapsed=False)
     return repaired
 

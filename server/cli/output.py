@@ -7,21 +7,41 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import typer
 from pyoxigraph import NamedNode
 from rich.console import Console
 
-stdout = Console(highlight=False)
-stderr = Console(stderr=True, highlight=False, soft_wrap=True)
+_HIDDEN: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """The text with its control and bidirectional characters as JSON escapes.
+
+    A terminal would obey them: labels of a graph could hide, reorder or recolor what is beside them.
+    """
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+class VisibleConsole(Console):
+    """A console that prints texts as `visible` shows them."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print as `rich` does."""
+        super().print(*(visible(one) if isinstance(one, str) else one for one in objects), **options)
+
+
+stdout = VisibleConsole(highlight=False)
+stderr = VisibleConsole(stderr=True, highlight=False, soft_wrap=True)
 
 
 def print_json(found: Any) -> int:
     """Print an answer as JSON; the exit code 0."""
-    print(json.dumps(found, ensure_ascii=False, indent=2))
+    print(visible(json.dumps(found, ensure_ascii=False, indent=2)))
     return 0
 
 
@@ -72,5 +92,5 @@ def _drawn(
     heads = (Column(name, no_wrap=name == "id", overflow="fold") for name in columns)
     table = Table(*heads, title=title, show_header=header)
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(visible(cell)) for cell in row))
     Console(file=file, highlight=False).print(table)

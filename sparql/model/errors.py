@@ -22,7 +22,8 @@
     │   ├── UnusableRule             what a rule of the shapes concludes cannot be worked out
     │   │   ├── RuleUnsettled        it asks for the absence of what follows from it
     │   │   └── RuleWithoutEnd       it makes new values without end
-    │   └── TooMuchDepends           more nodes depend on a change than are judged with it
+    │   ├── TooMuchDepends           more nodes depend on a change than are judged with it
+    │   └── RelationTooInvolved      two geometries cross too often to be related
     ├── ReadError                    a valid query that could not be finished
     │   ├── QueryTimeout             stopped at its deadline
     │   ├── QueryMemoryExceeded      stopped at its memory limit
@@ -270,6 +271,17 @@ class TooMuchDepends(RequestError):
         self.shapes = frozenset(shapes)
         self.limit = limit
         self.additions = frozenset(additions)
+
+
+class RelationTooInvolved(RequestError):
+    """Two geometries cross so often that relating them would keep all other writers waiting."""
+
+    def __init__(self, feature: object, other: object, limit: int) -> None:
+        super().__init__(
+            f"The edges of the geometries of {feature} and {other} cross more than {limit:,} times, too "
+            "often for their relation to be computed while others wait to write, so nothing was changed. "
+            "Simplify one of them."
+        )
 
 
 class ReadError(SparqlError):

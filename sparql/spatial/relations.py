@@ -13,11 +13,13 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from shapely.geometry.base import BaseGeometry
 
 from geo.errors import GeometryError
+from geo.formats.crossings import crossings
 from geo.formats.literals import parse_geometry
 from geo.formats.many_literals import parse_many
 from geo.relate.index import FeatureIndex
 from geo.relate.rcc8 import PROPERTIES, RCC8
 from sparql.model.change import Delta
+from sparql.model.errors import RelationTooInvolved
 from sparql.model.geometry.geometry_names import node_of
 from sparql.model.geometry.geometry_terms import (
     DEFAULT_GEOMETRY,
@@ -46,6 +48,9 @@ _Standing = tuple[dict[Key, BaseGeometry], float | None]
 
 _BULK_SHARE = 4
 """From this many changed features on, their pairs are related in one sweep instead of one by one."""
+_MOST_CROSSINGS = 1_000_000
+"""Of the edges of two geometries that are related while other writers wait: some seconds."""
+_FEW_VERTICES = 10
 _RELATION = {name: PROPERTIES[name] for name in RCC8}
 _RELATIONS = frozenset(_RELATION.values())
 
@@ -106,6 +111,7 @@ class SpatialRelations:
         self._first = not self._keys
         self._undo = {feature: self._standing(feature) for feature in changed}
         self._set_all(changed)
+        self._refuse_too_involved(changed)
         # A feature without geometry has no relations.
         had = [feature for feature, (geometries, _) in self._undo.items() if geometries]
         old = {t for feature in had for t in _stored_relations(derived, feature)}
@@ -208,6 +214,20 @@ class SpatialRelations:
         keys = [key for feature in features for key in self._keys.get(feature, {})]
         for (feature, _), (other, _), relation in self.index.relations_among(keys):
             yield from both_ways(feature, relation, other)
+
+    def _refuse_too_involved(self, changed: Mapping[Node, _Standing]) -> None:
+        """Raises `RelationTooInvolved`, with the plan undone, where a relation would take seconds."""
+        for feature, (geometries, _) in changed.items():
+            for shape in geometries.values():
+                vertices = shapely.get_num_coordinates(shape)
+                if vertices < _FEW_VERTICES:
+                    continue
+                for (other, _), near in zip(*self.index.search(shape), strict=True):
+                    if vertices * shapely.get_num_coordinates(near) < _MOST_CROSSINGS or other == feature:
+                        continue
+                    if crossings(shape, near) > _MOST_CROSSINGS:
+                        self.undo()
+                        raise RelationTooInvolved(feature, other, _MOST_CROSSINGS)
 
     def _all_relations(self, features: Collection[Node]) -> Iterator[Triple]:
         """The same for many features together: every pair with one of them is related once."""

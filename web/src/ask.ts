@@ -5,7 +5,7 @@ import type { FeatureCollection, Geometry } from "geojson";
 import { address, ask, inSteps, inWords as problemInWords, Problem, rows, select, type Results, type Row } from "./api";
 import { evidenceOf, readSentences, sourceShown, type Source, type Triple } from "./evidence";
 import { examples, questions } from "./examples";
-import { isIri, kindOf, learn, nameOf, note, TYPE } from "./names";
+import { isIri, kindOf, learn, nameOf, note, TYPE, visible } from "./names";
 import { keeping, length as distance, numbered, placesOf, share, table, type Placed } from "./results";
 import { completions, entityAddress, plain, Screen, statement, triple, type Completion } from "./screen";
 import { featuresOf, geometryOf } from "./wkt";
@@ -349,18 +349,18 @@ class AskScreen extends Screen {
     const entities = reply.entities ?? [];
     if (!kinds.length && !entities.length) return nothing;
     return html`<span class="small faint">Read as</span>
-      ${kinds.map((one) => html`<span class="chip still k-${kindOf([one.iri])}"><i>kind</i>${one.label}</span>`)}
+      ${kinds.map((one) => html`<span class="chip still k-${kindOf([one.iri])}"><i>kind</i>${visible(one.label)}</span>`)}
       ${near ? html`<span class="chip still k-value"><i>near</i>within ${distance(near.meters!)}</span>` : nothing}
-      ${entities.map((one) => html`<button class="chip more k-${kindOf(one.classes)}" aria-expanded=${this.open === one.iri ? "true" : "false"} @click=${() => void this.choices(one)}><i>${one.classes[0] ? nameOf(one.classes[0]) : "name"}</i>${one.label || one.name}</button>`)}`;
+      ${entities.map((one) => html`<button class="chip more k-${kindOf(one.classes)}" aria-expanded=${this.open === one.iri ? "true" : "false"} @click=${() => void this.choices(one)}><i>${one.classes[0] ? nameOf(one.classes[0]) : "name"}</i>${visible(one.label || one.name)}</button>`)}`;
   }
 
   private otherMeanings(reply: Reply): TemplateResult | typeof nothing {
     const of = reply.entities?.find((one) => one.iri === this.open);
     if (!of) return nothing;
     return html`<div class="note row"><span class="small soft">“${of.name}” may also mean</span>
-      ${this.meanings.map((one) => html`<a class="chip k-${kindOf(one.classes)}" href=${this.another(of, one.iri)}><i>${one.classes[0] ? nameOf(one.classes[0]) : "name"}</i>${one.label}</a>`)}
+      ${this.meanings.map((one) => html`<a class="chip k-${kindOf(one.classes)}" href=${this.another(of, one.iri)}><i>${one.classes[0] ? nameOf(one.classes[0]) : "name"}</i>${visible(one.label)}</a>`)}
       ${this.meanings.length ? nothing : html`<span class="small">nothing else that the graph knows.</span>`}
-      <a class="small push" href=${entityAddress(of.iri)}>Open ${of.label || of.name}</a></div>`;
+      <a class="small push" href=${entityAddress(of.iri)}>Open ${visible(of.label || of.name)}</a></div>`;
   }
 
   /** Other distances, where the question gave none. */

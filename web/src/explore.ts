@@ -5,7 +5,7 @@ import type { Feature, FeatureCollection } from "geojson";
 import { address, ask, download, rows, text, type Term } from "./api";
 import { evidenceOf, readSentences, sourceShown, type Source } from "./evidence";
 import { things } from "./examples";
-import { inWords, isIri, kindOf, LABEL, learn, nameOf, TYPE, unitOf, vocabulary } from "./names";
+import { inWords, isIri, kindOf, LABEL, learn, nameOf, TYPE, unitOf, visible, vocabulary } from "./names";
 import { numbered, numbersOf } from "./results";
 import { meanings, entityAddress, Screen, term, type Completion } from "./screen";
 
@@ -241,7 +241,7 @@ class ExploreScreen extends Screen {
         <section class="rest">${this.found?.length
           ? html`<div class="card"><table class="list"><tbody>${this.found.map(
               (one) => html`<tr aria-current=${one.iri === this.selected ? "true" : nothing}>${numbers.size ? html`<td>${numbers.has(one.iri) ? html`<span class="pin">${numbers.get(one.iri)}</span>` : nothing}</td>` : nothing}
-                <td><span class="k-${kindOf(one.classes)}"><span class="dot"></span> <a href=${entityAddress(one.iri)}>${one.label}</a></span></td>
+                <td><span class="k-${kindOf(one.classes)}"><span class="dot"></span> <a href=${entityAddress(one.iri)}>${visible(one.label)}</a></span></td>
                 <td class="soft">${one.classes[0] ? nameOf(one.classes[0]) : ""}</td></tr>`,
             )}</tbody></table></div>`
           : nothing}</section>

@@ -5,7 +5,7 @@ import type { Feature, FeatureCollection, Geometry } from "geojson";
 import { html, LitElement, type PropertyValues } from "lit";
 import { address, ask } from "./api";
 import { boundsOf, Drawing, frame, type Look } from "./drawing";
-import { groundOf, vocabulary } from "./names";
+import { groundOf, visible, vocabulary } from "./names";
 
 interface Label {
   text: string;
@@ -245,7 +245,7 @@ export class MapView extends LitElement {
   #pick(place: L.LatLng): void {
     const found = this.#many?.at(place, 6)?.properties as { iri?: string; label?: string } | undefined;
     if (!found) return;
-    L.popup().setLatLng(place).setContent(popup(String(found.label ?? found.iri ?? ""), found.iri)).openOn(this.#map!);
+    L.popup().setLatLng(place).setContent(popup(visible(String(found.label ?? found.iri ?? "")), found.iri)).openOn(this.#map!);
     this.#tell(found.iri);
   }
 

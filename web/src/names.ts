@@ -133,9 +133,14 @@ export function note(iri: string, name: string | null | undefined): void {
   if (name && !known.has(iri)) known.set(iri, name);
 }
 
+/** A text with its control and bidirectional characters as escapes: they would hide it, or turn it around. */
+export function visible(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 /** The name of an IRI: its label, else its last part. */
 export function nameOf(iri: string): string {
-  return known.get(iri) ?? loaded?.labels.get(iri) ?? lastPart(iri);
+  return visible(known.get(iri) ?? loaded?.labels.get(iri) ?? lastPart(iri));
 }
 
 function lastPart(iri: string): string {
@@ -214,12 +219,12 @@ export function inWords(term: Term): string {
   const datatype = term.datatype ?? "";
   if (datatype === `${XSD}date`) {
     const date = new Date(`${term.value.slice(0, 10)}T00:00:00Z`);
-    return Number.isNaN(date.getTime()) ? term.value : DATE.format(date);
+    return Number.isNaN(date.getTime()) ? visible(term.value) : DATE.format(date);
   }
   if (datatype === `${XSD}dateTime` || datatype === `${XSD}dateTimeStamp`) return moment(term.value);
   if (/#(integer|decimal|double|float|int|long|nonNegativeInteger)$/.test(datatype)) {
     const number = Number(term.value);
-    return Number.isFinite(number) ? number.toLocaleString("en", { maximumFractionDigits: 3 }) : term.value;
+    return Number.isFinite(number) ? number.toLocaleString("en", { maximumFractionDigits: 3 }) : visible(term.value);
   }
-  return term.value.length > 300 ? `${term.value.slice(0, 300)}…` : term.value;
+  return visible(term.value.length > 300 ? `${term.value.slice(0, 300)}…` : term.value);
 }

@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { FeatureCollection } from "geojson";
 import { address, ask, inWords as problemInWords, rows, select, text, type Results } from "./api";
 import type { Editor } from "./editor";
-import { learn, vocabulary } from "./names";
+import { learn, visible, vocabulary } from "./names";
 import { keeping, numbered, share, table } from "./results";
 import { completions, Screen, type Completion } from "./screen";
 import { featuresOf } from "./wkt";
@@ -208,7 +208,7 @@ class QueryScreen extends Screen {
                 <button class="btn low" type="button" @click=${(event: Event) => this.keep(event)}>Keep it</button>`}
             <span class="push lookup"><label class="hide" for="lookup">Insert a name, class or property</label>
               <input id="lookup" type="search" class="chip plain" placeholder="Insert a name, class or property" autocomplete="off" .value=${this.words} @input=${(event: Event) => void this.lookUp(event)} /></span></div>
-          ${this.offered.length ? html`<div class="row">${this.offered.map((one) => html`<button type="button" class="chip plain" @click=${() => this.insert(one.iri)}><i>${one.kind}</i>${one.label}</button>`)}</div>` : nothing}
+          ${this.offered.length ? html`<div class="row">${this.offered.map((one) => html`<button type="button" class="chip plain" @click=${() => this.insert(one.iri)}><i>${one.kind}</i>${visible(one.label)}</button>`)}</div>` : nothing}
         </div>
       </form>
       ${this.state()} ${this.plan ? explained(this.plan) : nothing}

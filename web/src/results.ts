@@ -3,7 +3,7 @@
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { ask, download, text, type Results, type Row } from "./api";
 import type { FeatureCollection } from "geojson";
-import { inWords, isIri, note } from "./names";
+import { inWords, isIri, note, visible } from "./names";
 import { entityAddress, term } from "./screen";
 
 const FIRST = 200;
@@ -101,7 +101,7 @@ export function table(results: Results, options: TableOptions): TemplateResult {
 }
 
 function placing(of: Placed | undefined, within: boolean, far: boolean): TemplateResult {
-  const area = of?.within ? html`<a class="soft" href=${entityAddress(of.within.iri)}>${of.within.label}</a>` : nothing;
+  const area = of?.within ? html`<a class="soft" href=${entityAddress(of.within.iri)}>${visible(of.within.label)}</a>` : nothing;
   return html`${within ? html`<td>${area}</td>` : nothing}${far ? html`<td class="right num soft">${of?.distance === undefined ? nothing : of.distance === 0 ? "there" : length(of.distance)}</td>` : nothing}`;
 }
 

@@ -2,7 +2,7 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import { address, ask, type Term } from "./api";
-import { inWords, isIri, LABEL, nameOf, note, ruleName, TYPE, vocabulary } from "./names";
+import { inWords, isIri, LABEL, nameOf, note, ruleName, TYPE, visible, vocabulary } from "./names";
 import { completions, plain, Screen, statement, withReasons, entityAddress, type Completion, type Statement, type Violation } from "./screen";
 
 interface Item {
@@ -528,7 +528,7 @@ class ReviewScreen extends Screen {
         @click=${() => void this.choose(item, choice, iri)}>This one ${choice === asked && key < 10 ? html`<kbd>${key}</kbd>` : nothing}</button></li>`;
     return html`${item.choices.map(
       (choice) => html`<section class="card"><header><h2>Which of these is “${choice.name}”?</h2></header><ul class="items">
-        ${choice.candidates.map((one, at) => option(choice, one.iri, one.label, html`<a href=${entityAddress(one.iri)}>${one.label}</a> <span class="small faint">${one.classes[0] ? nameOf(one.classes[0]) : ""}</span>`, at + 1))}
+        ${choice.candidates.map((one, at) => option(choice, one.iri, one.label, html`<a href=${entityAddress(one.iri)}>${visible(one.label)}</a> <span class="small faint">${one.classes[0] ? nameOf(one.classes[0]) : ""}</span>`, at + 1))}
         ${option(choice, null, "a new one", html`A new one, that the graph does not know yet`, 0)}</ul></section>`,
     )}`;
   }
@@ -559,7 +559,7 @@ class ReviewScreen extends Screen {
   private correctionForm(item: Item): TemplateResult {
     const field = (of: "property" | "object", label: string): TemplateResult => html`<label class="field grow">${label}
       <input id=${of} required autocomplete="off" list="l-${of}" .value=${this.correction[of]} @input=${(event: Event) => void this.complete(of, (event.target as HTMLInputElement).value)} /></label>
-      <datalist id="l-${of}">${this.offered[of].map((one) => html`<option value=${one.label}></option>`)}</datalist>`;
+      <datalist id="l-${of}">${this.offered[of].map((one) => html`<option value=${visible(one.label)}></option>`)}</datalist>`;
     return html`<form class="bar" @submit=${(event: Event) => void this.correct(event)}>
       <p class="said small soft"><b>${item.names.subject ?? nameOf(item.statement.subject)}</b> … what does the text say of it?</p>
       ${field("property", "Relation")} ${field("object", item.statement.object.type === "uri" ? "To what" : "Value")}
@@ -570,7 +570,7 @@ class ReviewScreen extends Screen {
     const found = Object.values(item.similar ?? {}).flat().slice(0, 5);
     return html`<section class="card"><header><h2>Similar names</h2></header>
       ${found.length
-        ? html`<table class="list"><tbody>${found.map((one) => html`<tr><td><a href=${entityAddress(one.iri)}>${one.label}</a></td><td class="soft">${one.classes[0] ? nameOf(one.classes[0]) : ""}</td><td class="right">${one.score.toFixed(2)}</td></tr>`)}</tbody></table>`
+        ? html`<table class="list"><tbody>${found.map((one) => html`<tr><td><a href=${entityAddress(one.iri)}>${visible(one.label)}</a></td><td class="soft">${one.classes[0] ? nameOf(one.classes[0]) : ""}</td><td class="right">${one.score.toFixed(2)}</td></tr>`)}</tbody></table>`
         : html`<p class="empty">${item.similar ? "The graph has no name like these." : "Looking for similar names…"}</p>`}</section>`;
   }
 }

@@ -3,7 +3,7 @@
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { address, ask, Problem, type Access, type Term } from "./api";
 import { inWords as problemInWords } from "./api";
-import { inWords, isIri, kindOf, nameOf } from "./names";
+import { inWords, isIri, kindOf, nameOf, visible } from "./names";
 
 export interface Statement {
   subject: string;
@@ -103,7 +103,7 @@ export function entityAddress(iri: string): string {
 
 /** A term, linked where the page can show it. */
 export function term(value: Term, name?: string): TemplateResult {
-  const words = name ?? inWords(value);
+  const words = visible(name ?? inWords(value));
   if (value.type === "uri" && isIri(value.value)) return html`<a href=${entityAddress(value.value)}>${words}</a>`;
   return html`${words}`;
 }
@@ -112,7 +112,7 @@ export function term(value: Term, name?: string): TemplateResult {
 export function statement(of: Statement, names: { subject?: string | null; object?: string | null } = {}): TemplateResult {
   const subject = names.subject ?? nameOf(of.subject);
   const object = names.object ?? inWords(of.object);
-  return html`<span class="st"><b>${subject}</b> <span>${nameOf(of.predicate)}</span> <b>${object}</b></span>`;
+  return html`<span class="st"><b>${visible(subject)}</b> <span>${nameOf(of.predicate)}</span> <b>${visible(object)}</b></span>`;
 }
 
 /** A triple that a question missed, with a question mark for what is missing. */

@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { ask, inSteps, rows } from "./api";
 import { sampleText } from "./examples";
 import { areMany, start } from "./jobs";
-import { inWords, isIri, kindOf, learn, nameOf, note, TYPE, vocabulary, type Kind } from "./names";
+import { inWords, isIri, kindOf, learn, nameOf, note, TYPE, visible, vocabulary, type Kind } from "./names";
 import { entityAddress, plain, Screen, statement, type Statement, type Violation } from "./screen";
 
 interface Judged {
@@ -301,7 +301,7 @@ class TextScreen extends Screen {
           ${outcome.entities.length
             ? html`<div class="card"><header><h2>Names</h2><span class="small faint">${news} new, ${outcome.entities.length - news} known</span></header>
                 <table class="list"><tbody>${outcome.entities.map(
-                  (one) => html`<tr><td><span class="k-${kindOf(one.classes)}"><span class="dot"></span> ${one.new && !this.committed ? one.label : html`<a href=${entityAddress(one.iri)}>${one.label}</a>`}</span></td>
+                  (one) => html`<tr><td><span class="k-${kindOf(one.classes)}"><span class="dot"></span> ${one.new && !this.committed ? visible(one.label) : html`<a href=${entityAddress(one.iri)}>${visible(one.label)}</a>`}</span></td>
                     <td class="soft">${one.classes[0] ? nameOf(one.classes[0]) : "kind not known"}</td><td class="right small">${one.new ? html`<b>new</b>` : "known"}</td></tr>`,
                 )}</tbody></table></div>`
             : nothing}

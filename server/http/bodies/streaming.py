@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
-from starlette.concurrency import run_in_threadpool
+from anyio import CapacityLimiter, to_thread
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -99,14 +100,16 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
             leaving.cancel()
 
 
-async def while_wanted(request: Request, work: Callable[..., T]) -> T:
+async def while_wanted(request: Request, work: Callable[..., T], limiter: CapacityLimiter | None = None) -> T:
     """The outcome of ``work`` on a thread, which asks ``wanted``: no longer when the client has left.
 
-    Raises ClientLeft then. The request's body must have been read.
+    Requests beyond what ``limiter`` lets run wait without a thread; without one, those of all requests are
+    used. Raises ClientLeft. The request's body must have been read.
     """
     left = threading.Event()
+    run = partial(work, wanted=lambda: not left.is_set())
     try:
-        return await while_connected(request, run_in_threadpool(work, wanted=lambda: not left.is_set()))
+        return await while_connected(request, to_thread.run_sync(run, limiter=limiter))
     finally:
         left.set()
 

@@ -115,6 +115,7 @@ def all_problems() -> ProblemMap:
     add(server.NestedTooDeep, 400, "Nested too deep", members=lambda error: {"limit": error.limit})
     add(server.TextTooComplex, 400, "Too many operators", members=lambda error: {"limit": error.limit})
     add(server.BodyTooLarge, 413, "Body too large", members=lambda error: {"limit_bytes": error.limit})
+    add(server.GeometryTooCostly, 422, "Geometry too costly")
     add(server.MalformedBody, 400, "Body not readable")
     add(server.InvalidBody, 422, "Body not valid", members=_places)
     add(

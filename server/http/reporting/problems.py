@@ -188,6 +188,7 @@ def add_sparql(problems: ProblemMap) -> None:
         "Too much depends on it",
         members=lambda error: {"limit": error.limit, "shapes": sorted(error.shapes)},
     )
+    add(sparql.RelationTooInvolved, 422, "Geometries too involved")
     add(sparql.ReadError, 500, "Query failed")
     add(
         sparql.QueryTimeout,

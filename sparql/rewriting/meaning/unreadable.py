@@ -23,6 +23,7 @@ from sparql.model.errors import MalformedRequest
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.ast.literals import read_string
 from sparql.rewriting.report import Report
+from sparql.rewriting.spatial.constants import LONGEST_CONSTANT
 from sparql.syntax.request_facts import Prologue
 from sparql.syntax.tokens import TokenKind, read_tokens
 from sparql.syntax.unknown_functions import (
@@ -76,7 +77,9 @@ def _misuse(function: NamedNode, terms: tuple[NamedNode | Literal | None, ...]) 
             return None
         if kind is Parameter.GEOMETRY and isinstance(term, Literal) and not is_geometry_literal(term):
             return f'{term} is no geometry literal. Write for example "POINT(-73.96 40.8)"^^geo:wktLiteral.'
-        arguments.append(term or _ANY_OF.get(kind, _A_NUMBER))
+        # Whether a call is misused does not depend on the geometry, and the time that it takes does.
+        long = kind is Parameter.GEOMETRY and term is not None and len(term.value) > LONGEST_CONSTANT
+        arguments.append(_ANY_OF.get(kind, _A_NUMBER) if term is None or long else term)
     try:
         FUNCTIONS[function](*arguments)
     except (ArgumentError, UnitError) as error:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from typing import Final
 
 from pyoxigraph import Literal, NamedNode
 
@@ -18,6 +19,9 @@ from sparql.rewriting.ast import nodes as n
 _NUMERIC = frozenset(
     XSD.term(name) for name in ("integer", "decimal", "double", "float", "int", "long", "nonNegativeInteger")
 )
+
+LONGEST_CONSTANT: Final = 2_000
+"""Characters of the arguments of a call up to which it is worked out here, where no limit of time ends it."""
 
 
 class NotConstant(Exception):
@@ -52,6 +56,8 @@ def term_of(expression: n.Expression, known: Mapping[str, n.Expression]) -> Name
         return term_of(known[expression.name], {})
     if isinstance(expression, n.Call) and expression.iri in FUNCTIONS:
         arguments = [term_of(argument, known) for argument in expression.arguments]
+        if sum(len(argument.value) for argument in arguments) > LONGEST_CONSTANT:
+            raise NotConstant
         try:
             value = FUNCTIONS[expression.iri](*arguments)
         except GeoError as error:

@@ -49,13 +49,13 @@ def request(
     return b"\r\n".join(lines) + b"\r\n\r\n" + body
 
 
-def exchange(url: str, sent: Exchange) -> list[Answer]:
+def exchange(url: str, sent: Exchange, hang_s: float = HANG_S) -> list[Answer]:
     """Send it and read the answers; the last one reports the end where there are fewer than expected."""
     started = time.monotonic()
     found: list[Answer] = []
     host = urlsplit(url)
     try:
-        with socket.create_connection((host.hostname or "", host.port or 80), timeout=HANG_S) as connection:
+        with socket.create_connection((host.hostname or "", host.port or 80), timeout=hang_s) as connection:
             # What is refused before all of it was taken may have its answer here already.
             with suppress(ConnectionError):
                 _send(connection, sent)

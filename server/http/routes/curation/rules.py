@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Final
 
+from anyio import CapacityLimiter
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 from pydantic.config import JsonDict
@@ -51,6 +52,8 @@ _Rewrite = Annotated[
         json_schema_extra=_FLAG,
     ),
 ]
+_WAITING: Final = 8
+"""Edits on threads at a time; an edit cancels dry runs of its files, also those that wait there."""
 _TYPES = {".ttl": "text/turtle", ".nt": "application/n-triples", ".xml": "application/xml"}
 
 
@@ -85,6 +88,8 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     admin = [Depends(services.guard.requires(Scope.ADMIN))]
     rule_registry = services.rule_registry
     limit = services.settings.max_update_chars
+    # One edit, and one dry run, is read at a time: those that wait take no thread from other requests.
+    edits, dry_runs = CapacityLimiter(_WAITING), CapacityLimiter(_WAITING)
 
     @routes.get("/rules", dependencies=read)
     async def get_rules() -> dict[str, Any]:
@@ -138,8 +143,8 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         if not edit.files:
             raise InvalidBody([("body", "give at least one file, as a member of 'ontology' or 'shapes'")])
         if _flag("dry-run", dry_run):
-            return await while_wanted(request, partial(_would, rule_registry, edit, asked))
-        switched = await while_wanted(request, partial(rule_registry.apply, edit, asked=asked))
+            return await while_wanted(request, partial(_would, rule_registry, edit, asked), dry_runs)
+        switched = await while_wanted(request, partial(rule_registry.apply, edit, asked=asked), edits)
         return switched_json(switched)
 
     @routes.post("/check", dependencies=admin, openapi_extra=body_schema(EditMessage))
@@ -147,21 +152,28 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         """What the check says of the files in force with these edits; nothing is changed."""
         message = await read_json(request, EditMessage, limit)
         edit = await run_in_threadpool(_guarded, message.edit())
-        return await while_wanted(request, partial(_checked, rule_registry, edit, reason))
+        return await while_wanted(request, partial(_checked, rule_registry, edit, reason), dry_runs)
 
     @routes.post("/impact", dependencies=admin, openapi_extra=body_schema(EditMessage))
     async def post_impact(request: Request) -> dict[str, Any]:
         """What these edits would change: what would fail, what would pass, what would follow."""
         message = await read_json(request, EditMessage, limit)
         edit = await run_in_threadpool(_guarded, message.edit())
-        return await while_wanted(request, partial(_would, rule_registry, edit))
+        return await while_wanted(request, partial(_would, rule_registry, edit), dry_runs)
 
     for kind, path in ((Kind.ONTOLOGY, "/ontologies/{file}"), (Kind.SHAPES, "/shapes/{file}")):
-        _file_routes(routes, services, kind, path)
+        _file_routes(routes, services, kind, path, edits, dry_runs)
     return routes
 
 
-def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -> None:
+def _file_routes(
+    routes: APIRouter,
+    services: Services,
+    kind: Kind,
+    path: str,
+    edits: CapacityLimiter,
+    dry_runs: CapacityLimiter,
+) -> None:
     read = [Depends(services.guard.requires(Scope.READ))]
     admin = [Depends(services.guard.requires(Scope.ADMIN))]
     rule_registry = services.rule_registry
@@ -181,8 +193,8 @@ def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -
         content = await read_body(request, services.settings.max_update_chars)
         asked = Rewriting(_flag("rewrite", rewrite))
         if _flag("dry-run", dry_run):
-            return await _dry_run(request, rule_registry, kind, file, content, asked)
-        return await _edit(request, rule_registry, kind, file, content, asked)
+            return await _dry_run(request, rule_registry, kind, file, content, asked, dry_runs)
+        return await _edit(request, rule_registry, kind, file, content, asked, edits)
 
     async def delete_file(
         request: Request, file: str, dry_run: _DryRun = "false", rewrite: _Rewrite = "false"
@@ -190,8 +202,8 @@ def _file_routes(routes: APIRouter, services: Services, kind: Kind, path: str) -
         """Take a file out; with `dry-run=true` only say what would follow."""
         asked = Rewriting(_flag("rewrite", rewrite))
         if _flag("dry-run", dry_run):
-            return await _dry_run(request, rule_registry, kind, file, None, asked)
-        return await _edit(request, rule_registry, kind, file, None, asked)
+            return await _dry_run(request, rule_registry, kind, file, None, asked, dry_runs)
+        return await _edit(request, rule_registry, kind, file, None, asked, edits)
 
     routes.add_api_route(path, get_file, methods=["GET"], dependencies=read, response_class=Response)
     routes.add_api_route(path, put_file, methods=["PUT"], dependencies=admin, openapi_extra=body)
@@ -205,13 +217,16 @@ async def _edit(
     name: str,
     content: bytes | None,
     asked: Rewriting,
+    limiter: CapacityLimiter,
 ) -> Response:
     edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
     tag = request.headers.get("if-match")
     digest = str(tag).strip().removeprefix("W/").strip('"').removesuffix(COMPRESSED)
     expected = {} if tag in (None, "*") else {(kind, name): digest}
     is_new = rule_registry.digest(kind, name) is None and name != CATALOG
-    switched = await while_wanted(request, partial(rule_registry.apply, edit, expected=expected, asked=asked))
+    switched = await while_wanted(
+        request, partial(rule_registry.apply, edit, expected=expected, asked=asked), limiter
+    )
     return JSONResponse(switched_json(switched), 201 if is_new and content is not None else 200)
 
 
@@ -222,9 +237,10 @@ async def _dry_run(
     name: str,
     content: bytes | None,
     asked: Rewriting,
+    limiter: CapacityLimiter,
 ) -> Response:
     edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
-    return JSONResponse(await while_wanted(request, partial(_would, rule_registry, edit, asked)))
+    return JSONResponse(await while_wanted(request, partial(_would, rule_registry, edit, asked), limiter))
 
 
 def _media_type(file: str) -> str:

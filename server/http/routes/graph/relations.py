@@ -1,28 +1,31 @@
 """`POST /relations`: two geometries in, their relation out; on demand with the model's own reasoning."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
+from anyio import CapacityLimiter
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
+from server.data.two_geometries import of_five, relate_within_limits
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import GeoJson, Wkt, body_schema, read_json
-from server.http.bodies.streaming import while_connected
+from server.http.bodies.streaming import while_connected, while_wanted
 from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
 from server.message import Message
 from server.runtime.context import Services
 
 if TYPE_CHECKING:
-    from shapely.geometry.base import BaseGeometry
-
     from extractors.completion import Completion
-    from geo.relate.rcc8 import RCC5
 
 _MAXIMUM_ROUNDS = 3
+_EXPLAINED: Final = 20_000
+"""Characters of a geometry that a model and its tools may be asked about: the tools have no limit of time."""
 _Geometry = Wkt | GeoJson | None
 
 
@@ -42,6 +45,8 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     """The route that relates two geometries."""
     routes = APIRouter(tags=["geometry"], dependencies=[*needs, Depends(services.guard.requires(Scope.READ))])
 
+    limiter = CapacityLimiter(services.settings.readers)
+
     @routes.post("/relations", openapi_extra=body_schema(RelationsRequest))
     async def post_relations(
         request: Request,
@@ -51,8 +56,18 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     ) -> dict[str, Any]:
         """The computed relation of two geometries (RCC8, of five, simple features, DE-9IM, distance)."""
         message = await read_json(request, RelationsRequest, services.settings.max_body_bytes)
-        tolerance_m = services.settings.tolerance_m
-        a, b, answer = await run_in_threadpool(_related, message, explain is not None, tolerance_m)
+        _check_given(message, explained=explain is not None)
+        settings = services.settings
+        related = partial(
+            relate_within_limits,
+            message.a,
+            message.b,
+            settings.tolerance_m,
+            timeout_s=settings.query_timeout_s,
+            memory_bytes=settings.query_memory_bytes,
+        )
+        found = await while_wanted(request, related, limiter)
+        a, b, answer = found.a, found.b, found.answer
         if explain is not None:
             from extractors.completion import Completer, CompletionSettings, Pair, Place
 
@@ -76,51 +91,11 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     return routes
 
 
-def _related(
-    message: RelationsRequest, explained: bool, tolerance_m: float
-) -> "tuple[BaseGeometry | None, BaseGeometry | None, dict[str, Any]]":
-    """Both geometries, and what they say."""
-    a = _geometry("a", message.a, explained and bool(message.a_name))
-    b = _geometry("b", message.b, explained and bool(message.b_name))
-    return a, b, _computed(a, b, tolerance_m)
-
-
-def _computed(a: "BaseGeometry | None", b: "BaseGeometry | None", tolerance_m: float) -> dict[str, Any]:
-    """What the geometries say, within the tolerance of the graph's relations; nulls where one is missing."""
-    from geo.measure.measures import distance_m
-    from geo.relate.simple_features import simple_features
-    from geo.relate.tolerance import relate_within
-
-    if a is None or b is None:
-        names = ("rcc8", "rcc5", "simple_features", "relate", "tolerance_m", "distance_m", "distance_km")
-        return {"computed": False, **_of_five(None), **dict.fromkeys(names)}
-    relation, meters = relate_within(a, b, tolerance_m), distance_m(a, b)
-    return {
-        "computed": True,
-        **_of_five(relation.rcc5),
-        "rcc8": relation.rcc8.value,
-        "rcc5": relation.rcc5.value,
-        "simple_features": list(simple_features(a, b)),
-        "relate": relation.matrix,
-        "tolerance_m": relation.tolerance_m,
-        "distance_m": meters,
-        "distance_km": meters / 1000,
-    }
-
-
-def _of_five(relation: "RCC5 | None") -> dict[str, str | None]:
-    """A relation as one of five, and which geometry lies inside where one does."""
-    if relation is None:
-        return {"relation": None, "inside": None}
-    inside = {"IN": "a", "INi": "b"}.get(relation.value)
-    return {"relation": "IN" if inside else relation.value, "inside": inside}
-
-
 def _model_answer(completion: "Completion", computed: str | None, version: str) -> dict[str, Any]:
     """What the model said, apart from what was computed."""
     replies = [turn.reply for turn in completion.turns if turn.reply is not None]
     return {
-        **_of_five(completion.relation),
+        **of_five(completion.relation),
         "agrees": None
         if computed is None or completion.relation is None
         else completion.relation.value == computed,
@@ -148,20 +123,18 @@ def _model_answer(completion: "Completion", computed: str | None, version: str) 
     }
 
 
-def _geometry(place: str, value: _Geometry, may_miss: bool) -> "BaseGeometry | None":
-    from extractors.sources.reading import read_shape
-    from geo.errors import GeoError
-
-    if value is None:
-        if may_miss:
-            return None
-        raise InvalidBody(
-            [(place, f"a geometry is needed; without one give {place}_name and ask with ?explain=model")]
-        )
-    try:
-        geometry = read_shape(value)
-    except GeoError as error:
-        raise InvalidBody([(place, str(error))]) from error
-    if geometry is None:
-        raise InvalidBody([(place, "an empty geometry relates to nothing; send one with coordinates")])
-    return geometry
+def _check_given(message: RelationsRequest, *, explained: bool) -> None:
+    """Raises `InvalidBody` where a geometry is missing, or is too long for a model."""
+    for place, value, name in (("a", message.a, message.a_name), ("b", message.b, message.b_name)):
+        if value is None and not (explained and name):
+            raise InvalidBody(
+                [(place, f"a geometry is needed; without one give {place}_name and ask with ?explain=model")]
+            )
+        if (
+            explained
+            and value is not None
+            and len(value if isinstance(value, str) else json.dumps(value)) > _EXPLAINED
+        ):
+            raise InvalidBody(
+                [(place, f"?explain=model takes a geometry of at most {_EXPLAINED:,} characters")]
+            )

@@ -1,4 +1,4 @@
-import{n as o,u as c}from"./chunk-V3I4D3EP.js";var m=`PREFIX geo: <http://www.opengis.net/ont/geosparql#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+import{n as o,u as c}from"./chunk-2OO4KYYA.js";var m=`PREFIX geo: <http://www.opengis.net/ont/geosparql#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
 SELECT ?class ?region (SAMPLE(?name) AS ?label) (COUNT(DISTINCT ?x) AS ?n) WHERE {
   ?x geo:rcc8ntpp ?region ; a ?class . ?class rdfs:label ?word . ?region rdfs:label ?name
 } GROUP BY ?class ?region HAVING (COUNT(DISTINCT ?x) < 30) ORDER BY DESC(?n) LIMIT 60`,w;function l(){return w??=u().catch(e=>{throw w=void 0,e}),w}async function u(){let e=await o(m),{labels:n}=await c(),t=[];for(let s of e){let r=n.get(s.class?.value??""),[a,i]=[s.region?.value,s.label?.value];if(!(!r||!a||!i||t.some(p=>p.kind===r||p.region.name===i))&&(t.push({kind:r,region:{iri:a,name:i}}),t.length===3))break}return t}var f=`PREFIX owl: <http://www.w3.org/2002/07/owl#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>

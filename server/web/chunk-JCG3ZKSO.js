@@ -1,4 +1,4 @@
-import{c as o,e as c,n as a,w as u}from"./chunk-V3I4D3EP.js";var f="https://w3id.org/urbankg/graph/provenance",m=300,d=200;async function v(e){let r=e.filter(s=>u(s.subject)&&p(s.object)).slice(0,m),t=new Map;if(!r.length)return t;let n=r.map((s,i)=>`(${i} <<( <${s.subject}> <${s.predicate}> ${p(s.object)} )>>)`),l=await a(`PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
+import{c as o,e as c,n as a,w as u}from"./chunk-2OO4KYYA.js";var f="https://w3id.org/urbankg/graph/provenance",m=300,d=200;async function v(e){let r=e.filter(s=>u(s.subject)&&p(s.object)).slice(0,m),t=new Map;if(!r.length)return t;let n=r.map((s,i)=>`(${i} <<( <${s.subject}> <${s.predicate}> ${p(s.object)} )>>)`),l=await a(`PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
     PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> PREFIX ukg: <https://w3id.org/urbankg/system#> PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX dcterms: <http://purl.org/dc/terms/>
     SELECT ?n ?quote ?start ?end ?confidence ?document ?title ?model ?reviewer FROM <${f}> WHERE {
       VALUES (?n ?t) { ${n.join(" ")} }
