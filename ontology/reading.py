@@ -82,8 +82,8 @@ def _read_property(
         borrowed=borrowed,
         usual_domain=_class(graph, iri, v.USUAL_DOMAIN),
         usual_range=_class(graph, iri, v.USUAL_RANGE),
-        first_domain=next(iter(domains), None),
-        first_range=next(iter(written), None),
+        domain_order=domains,
+        range_order=written,
         views=frozenset(one.value for one in graph.literals(iri, v.VIEW)),
     )
 

@@ -43,7 +43,7 @@ class OntologyProperty:
     `ranges` holds classes or datatypes: rdfs:range together with schema:rangeIncludes, since OWL 2 DL
     has no xsd:date, xsd:gYearMonth or xsd:gYear. `unit` is the QUDT unit of plain numbers.
     `usual_domain` and `usual_range` are the alternatives that a new name is taken for where a text leaves
-    open which of them it is; `first_domain` and `first_range` are those that the file names first. `views`
+    open which of them it is; `domain_order` and `range_order` have them as the file does. `views`
     are those in which a text is asked for it (ukg:view); none: in all.
     """
 
@@ -63,8 +63,8 @@ class OntologyProperty:
     borrowed: bool = False
     usual_domain: NamedNode | None = None
     usual_range: NamedNode | None = None
-    first_domain: NamedNode | None = None
-    first_range: NamedNode | None = None
+    domain_order: tuple[NamedNode, ...] = ()
+    range_order: tuple[NamedNode, ...] = ()
     views: frozenset[str] = frozenset()
 
 

@@ -34,9 +34,9 @@ class Link:
         if self.object is not None:
             yield self.object, self.property.ranges
 
-    def first(self, node: NamedNode) -> NamedNode | None:
-        """The class of an end that the ontology names first."""
-        return self.property.first_domain if node == self.subject else self.property.first_range
+    def order(self, node: NamedNode) -> tuple[NamedNode, ...]:
+        """The classes of an end as the ontology names them."""
+        return self.property.domain_order if node == self.subject else self.property.range_order
 
     def usual(self, node: NamedNode) -> NamedNode | None:
         """The class that an end is taken for where nothing says which of several it is."""
@@ -192,12 +192,14 @@ def _leading(
     left = [
         (kind, link)
         for classes, link in demands
-        for kind in sorted(classes, key=lambda one: (one != link.first(node), one.value))
-        if kind != person
+        for kind in link.order(node)
+        if kind in classes
+        and kind != person
         and (hint is None or linker.fit((hint,), frozenset({kind})) is not Fit.DISJOINT)
         and all(linker.fit((kind,), others) is Fit.INSTANCE for others, _ in demands)
     ]
-    return [pair for pair in left if pair[0] == pair[1].first(node)] or left
+    hinted = [pair for pair in left if hint and linker.fit((hint,), frozenset({pair[0]})) is Fit.INSTANCE]
+    return hinted or left
 
 
 def _sole(classes: frozenset[NamedNode], hint: NamedNode | None, linker: Linker) -> NamedNode | None:

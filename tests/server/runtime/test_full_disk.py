@@ -38,7 +38,7 @@ REFUSED: tuple[Callable[[str], httpx.Response], ...] = (
             "statements": [
                 {
                     "subject": "http://e/refused",
-                    "predicate": "http://www.w3.org/2000/01/rdf-schema#label",
+                    "predicate": "http://www.w3.org/2000/01/rdf-schema#comment",
                     "object": {"type": "literal", "value": "x" * 50_000},
                 }
             ]

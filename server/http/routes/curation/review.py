@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pyoxigraph import NamedNode
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -108,7 +108,11 @@ def _wanted(
 ) -> ReviewFilter:
     reasons = {"shape": shape, "severity": severity, "component": component, "group": group}
     bounds = {"min_confidence": min_confidence, "max_confidence": max_confidence}
-    return filter_of(FilterJson.model_validate(statement | reasons | bounds))
+    try:
+        return filter_of(FilterJson.model_validate(statement | reasons | bounds))
+    except ValidationError as error:
+        wrong = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]
+        raise InvalidBody(wrong) from None
 
 
 def correction_of(message: DecisionsRequest) -> Correction:
