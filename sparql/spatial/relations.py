@@ -219,11 +219,14 @@ class SpatialRelations:
         """Raises `RelationTooInvolved`, with the plan undone, where a relation would take seconds."""
         for feature, (geometries, _) in changed.items():
             for shape in geometries.values():
-                vertices = shapely.get_num_coordinates(shape)
+                vertices = int(shapely.get_num_coordinates(shape))
                 if vertices < _FEW_VERTICES:
                     continue
                 for (other, _), near in zip(*self.index.search(shape), strict=True):
-                    if vertices * shapely.get_num_coordinates(near) < _MOST_CROSSINGS or other == feature:
+                    if (
+                        vertices * int(shapely.get_num_coordinates(near)) < _MOST_CROSSINGS
+                        or other == feature
+                    ):
                         continue
                     if crossings(shape, near) > _MOST_CROSSINGS:
                         self.undo()
