@@ -48,6 +48,7 @@ _Standing = tuple[dict[Key, BaseGeometry], float | None]
 
 _BULK_SHARE = 4
 """From this many changed features on, their pairs are related in one sweep instead of one by one."""
+_FEW_FEATURES = 20
 _MOST_CROSSINGS = 1_000_000
 """Of the edges of two geometries that are related while other writers wait: some seconds."""
 _FEW_VERTICES = 10
@@ -216,7 +217,12 @@ class SpatialRelations:
             yield from both_ways(feature, relation, other)
 
     def _refuse_too_involved(self, changed: Mapping[Node, _Standing]) -> None:
-        """Raises `RelationTooInvolved`, with the plan undone, where a relation would take seconds."""
+        """Raises `RelationTooInvolved`, with the plan undone, where a relation would take seconds.
+
+        Loads of many features are related in bulk, where nobody waits for the lock, and are not estimated.
+        """
+        if len(changed) > _FEW_FEATURES:
+            return
         for feature, (geometries, _) in changed.items():
             for shape in geometries.values():
                 vertices = int(shapely.get_num_coordinates(shape))
