@@ -91,5 +91,7 @@ async def test_a_call_with_a_geometry_of_very_many_points_ends_with_the_judgment
     shop_client: httpx.AsyncClient,
 ) -> None:
     assert (await put(shop_client, shape(f"<{GEOF}metricArea>(?w) > 1e12"))).status_code == 201
-    ring = ", ".join(f"{n / 1e5} {(n * 7919 % 1000) / 1e4}" for n in range(20_000))
-    assert await park(shop_client, f"POLYGON(({ring}, 0 0))") == 200
+    tops = ", ".join(f"{n / 1e5} {(n * 7919 % 1000) / 1e4}" for n in range(20_000))
+    assert await park(shop_client, f"POLYGON(({tops}, 0.2 -1, 0 -1, 0 0))") == 200
+    # Closed along the axis, the ring crosses itself so often that no repair is tried.
+    assert await park(shop_client, f"POLYGON(({tops}, 0 0))") == 422
