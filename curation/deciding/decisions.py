@@ -11,12 +11,16 @@ from dataclasses import replace
 
 from pyoxigraph import NamedNode
 
-from curation.deciding.decision_history import DecisionHistory, PastDecision
-from curation.deciding.decision_in_progress import DecisionBasis, DecisionInProgress, Outcome
-from curation.review.review_item import State
+from curation.deciding.decision_in_progress import (
+    DecisionBasis,
+    DecisionHistory,
+    DecisionInProgress,
+    Outcome,
+    PastDecision,
+)
+from curation.documents import Withdrawals
+from curation.review.review_item import Reviewer, State
 from curation.review.review_queue import ReviewQueue
-from curation.review.reviewer import Reviewer
-from curation.withdrawal import Withdrawals
 from ontology import Schema
 from shapes.errors import DecisionSettled, ReasonNeeded
 from sparql.model.change import Change, Statement

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, Triple
 
-from curation.merging.merge_record import in_graph, said, written
+from curation.merging.merging import in_graph, said, written
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import (

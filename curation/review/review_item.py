@@ -1,4 +1,4 @@
-"""One item of the review queue, and its form as RDF in the review graph."""
+"""One item of the review queue as RDF in the review graph, and the people who decide about it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,8 +9,38 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from sparql.model.change import Rejection, Statement, Violation
 from sparql.model.source import Term
-from sparql.model.vocabulary import DCTERMS, PROV, RDF, RECORD, REVIEW, SH, UKG, XSD
+from sparql.model.vocabulary import DCTERMS, PROV, PROVENANCE, RDF, RDFS, RECORD, REVIEW, SH, UKG, XSD
 from sparql.provenance.records import Run, Support, digest, support_terms
+
+
+@dataclass(frozen=True)
+class Reviewer:
+    """Who decides: a person's name, and the request's key, if any."""
+
+    name: str
+    key: str | None = None
+
+
+def agent_quads(by: Reviewer, activity: NamedNode) -> Iterator[Quad]:
+    """Who carried out an activity (PROV-O, 3.3), and with which key."""
+    person = agent(by.name)
+    yield _said(activity, PROV.wasAssociatedWith, person)
+    yield _said(person, RDF.type, PROV.Agent)
+    yield _said(person, RDFS.label, Literal(by.name))
+    if by.key is not None and by.key != by.name:
+        key = agent(by.key)
+        yield _said(person, PROV.actedOnBehalfOf, key)
+        yield _said(key, RDF.type, PROV.Agent)
+        yield _said(key, RDFS.label, Literal(by.key))
+
+
+def agent(name: str) -> NamedNode:
+    """The agent of this name."""
+    return RECORD.term("agent/" + digest(name))
+
+
+def _said(subject: NamedNode, predicate: NamedNode, value: NamedNode | Literal) -> Quad:
+    return Quad(subject, predicate, value, PROVENANCE)
 
 
 class State(StrEnum):
@@ -150,25 +180,25 @@ def item_quads(
     """A new open item."""
     triple = rejection.statement.triple
     iri = item_iri(triple, origin)
-    yield quad(iri, RDF.type, UKG.ReviewItem)
-    yield quad(iri, RDF.reifies, triple)
-    yield quad(iri, UKG.subject, triple.subject)
-    yield quad(iri, UKG.predicate, triple.predicate)
+    yield review_quad(iri, RDF.type, UKG.ReviewItem)
+    yield review_quad(iri, RDF.reifies, triple)
+    yield review_quad(iri, UKG.subject, triple.subject)
+    yield review_quad(iri, UKG.predicate, triple.predicate)
     if isinstance(triple.object, NamedNode | BlankNode):
-        yield quad(iri, UKG.object, triple.object)
+        yield review_quad(iri, UKG.object, triple.object)
     for predicate, node in ((UKG.subjectName, triple.subject), (UKG.objectName, triple.object)):
         if node in names:
-            yield quad(iri, predicate, Literal(names[node]))
-    yield quad(iri, UKG.status, State.OPEN.node)
-    yield quad(iri, DCTERMS.created, Literal(created.isoformat(), datatype=XSD.dateTime))
-    yield quad(iri, PROV.wasGeneratedBy, origin.run)
-    yield quad(iri, UKG.occurrence, origin.run)
+            yield review_quad(iri, predicate, Literal(names[node]))
+    yield review_quad(iri, UKG.status, State.OPEN.node)
+    yield review_quad(iri, DCTERMS.created, Literal(created.isoformat(), datatype=XSD.dateTime))
+    yield review_quad(iri, PROV.wasGeneratedBy, origin.run)
+    yield review_quad(iri, UKG.occurrence, origin.run)
     if origin.document is not None:
-        yield quad(iri, PROV.wasDerivedFrom, origin.document)
+        yield review_quad(iri, PROV.wasDerivedFrom, origin.document)
     if origin.source is not None:
-        yield quad(iri, DCTERMS.source, Literal(origin.source))
+        yield review_quad(iri, DCTERMS.source, Literal(origin.source))
     for predicate, value in support_terms(support):
-        yield quad(iri, predicate, value)
+        yield review_quad(iri, predicate, value)
     yield from violation_quads(iri, rejection.violations)
 
 
@@ -179,25 +209,25 @@ def violation_quads(item: NamedNode, violations: tuple[Violation, ...], *, first
     """
     for number, violation in enumerate(violations, first):
         node = NamedNode(f"{item.value}/{number}")
-        yield quad(item, UKG.violation, node)
-        yield quad(node, RDF.type, SH.ValidationResult)
-        yield quad(node, SH.focusNode, violation.focus)
-        yield quad(node, SH.resultMessage, Literal(violation.message))
+        yield review_quad(item, UKG.violation, node)
+        yield review_quad(node, RDF.type, SH.ValidationResult)
+        yield review_quad(node, SH.focusNode, violation.focus)
+        yield review_quad(node, SH.resultMessage, Literal(violation.message))
         for language, text in violation.translations.items():
-            yield quad(node, UKG.translation, Literal(text, language=language or None))
+            yield review_quad(node, UKG.translation, Literal(text, language=language or None))
         if violation.translations:
             # One value, as searches read it.
-            yield quad(node, UKG.messages, Literal("\n".join(violation.translations.values())))
-        yield quad(node, SH.resultSeverity, violation.severity)
-        yield quad(node, SH.sourceConstraintComponent, violation.component)
+            yield review_quad(node, UKG.messages, Literal("\n".join(violation.translations.values())))
+        yield review_quad(node, SH.resultSeverity, violation.severity)
+        yield review_quad(node, SH.sourceConstraintComponent, violation.component)
         if violation.shape is not None:
-            yield quad(node, SH.sourceShape, violation.shape)
+            yield review_quad(node, SH.sourceShape, violation.shape)
         if violation.path is not None:
-            yield quad(node, SH.resultPath, Literal(violation.path))
+            yield review_quad(node, SH.resultPath, Literal(violation.path))
         if violation.value is not None:
-            yield quad(node, SH.value, violation.value)
+            yield review_quad(node, SH.value, violation.value)
 
 
-def quad(subject: NamedNode, predicate: NamedNode, value: Term) -> Quad:
+def review_quad(subject: NamedNode, predicate: NamedNode, value: Term) -> Quad:
     """A quad of the review graph."""
     return Quad(subject, predicate, value, REVIEW)

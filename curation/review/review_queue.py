@@ -5,35 +5,37 @@ The same statement from the same text is one item, however often it is extracted
 person rejected is not queued again from any source: such repetitions are only counted.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from curation.review.review_facets import Cause
 from curation.review.review_item import (
     PREFIX,
     Comment,
     Decided,
+    Reviewer,
     ReviewItem,
     RunOrigin,
     State,
     item_iri,
     item_of,
     item_quads,
+    review_quad,
     violation_quads,
 )
-from curation.review.review_item import quad as review_quad
-from curation.review.review_search import ReviewFilter, ReviewSearch
+from curation.review.review_search import Cause, ReviewFilter, ReviewSearch
 from shapes.errors import ReviewItemUnknown
-from sparql.model.change import Rejection, Verdict, Violation
+from sparql.model.change import Change, Rejection, Verdict, Violation
 from sparql.model.source import Term
 from sparql.model.support import quad_of
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import DCTERMS, DEFAULT, EXTRACTED, PROV, RDF, RDFS, REVIEW, SH, UKG
+from sparql.model.vocabulary import DCTERMS, DEFAULT, EXTRACTED, PROV, RDF, RDFS, REVIEW, SH, UKG, XSD
 from sparql.provenance.evidence import EvidenceReader, first, support_of
 from sparql.provenance.records import Run, Support
+from sparql.writing.writer import Writer
 
 
 class ReviewQueue:
@@ -321,3 +323,79 @@ def _names(verdict: Verdict) -> dict[Term, str]:
 def _literal(values: dict[NamedNode, list[Term]], predicate: NamedNode) -> str | None:
     found = first(values, predicate)
     return found.value if isinstance(found, Literal) else None
+
+
+class ReviewNotes:
+    """Assigns items to people, and adds comments; every call is one commit. Raises `ReviewItemUnknown`."""
+
+    def __init__(self, store: TripleStore, writer: Writer, review: ReviewQueue) -> None:
+        self._store = store
+        self._writer = writer
+        self._review = review
+
+    def assign(self, items: Sequence[NamedNode], assignee: str | None) -> None:
+        """Assign items to a person, or to nobody."""
+        old: list[Quad] = []
+
+        def new() -> Iterator[Quad]:
+            if assignee is not None:
+                name = Literal(assignee)
+                yield from (review_quad(item, UKG.assignee, name) for item in items)
+
+        def build() -> Change:
+            self._refuse_unknown(items)
+            old.extend(q for item in items for q in self._store.match_quads(item, UKG.assignee, None, REVIEW))
+            return Change(judged=True, record=lambda _: new(), retract=lambda _: old)
+
+        self._writer.commit_built(build)
+
+    def comment(self, item: NamedNode, text: str, by: Reviewer) -> NamedNode:
+        """Add a comment to an item."""
+        comment = NamedNode(f"{item.value}/comment/{uuid.uuid4().hex}")
+        now = Literal(datetime.now(UTC).isoformat(), datatype=XSD.dateTime)
+        added = (
+            review_quad(item, UKG.comment, comment),
+            review_quad(comment, RDF.type, UKG.Comment),
+            review_quad(comment, RDFS.comment, Literal(text)),
+            review_quad(comment, DCTERMS.creator, Literal(by.name)),
+            review_quad(comment, DCTERMS.created, now),
+        )
+
+        def build() -> Change:
+            self._refuse_unknown([item])
+            return Change(judged=True, record=lambda _: added)
+
+        self._writer.commit_built(build)
+        return comment
+
+    def _refuse_unknown(self, items: Sequence[NamedNode]) -> None:
+        for item in items:
+            if not self._review.exists(item):
+                raise ReviewItemUnknown(item.value)
+
+
+_Key = tuple[object, ...]
+
+
+class Exceptions:
+    """Looks up who accepted a result of a validation, when and why."""
+
+    def __init__(self, review: ReviewQueue) -> None:
+        self._decisions = dict(_accepted(review))
+
+    def of(self, violation: Violation) -> Decided | None:
+        """The decision by which a person accepted what violates, if any."""
+        return self._decisions.get(_key(violation))
+
+
+def _accepted(review: ReviewQueue) -> Iterator[tuple[_Key, Decided]]:
+    for item in review.items(review.find(ReviewFilter(state=State.ACCEPTED))):
+        if item.decisions and item.accepted:
+            for violation in item.violations:
+                yield _key(violation), item.decisions[-1]
+
+
+def _key(violation: Violation) -> _Key:
+    """What a result is about; a shape without a name has another one at every reading."""
+    shape = None if isinstance(violation.shape, BlankNode) else violation.shape
+    return violation.focus, violation.component, shape, violation.path, violation.value

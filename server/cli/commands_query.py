@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from curation.review.exceptions import Exceptions
 from curation.review.review_item import Decided
+from curation.review.review_queue import Exceptions
 from server.cli.invocation import finish, on_either, on_folder, settings_of, text_or_file
 from server.cli.options import AsJson, Config, Data, ModelUrl, ShapesFolder
 from server.cli.output import print_json, print_table, stderr

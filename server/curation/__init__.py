@@ -1,1 +1,0 @@
-"""Review and proposals as people see them, over the package `curation`."""

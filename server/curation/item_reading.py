@@ -1,13 +1,15 @@
-"""Review items with what a person reads beside them: the sentence around the quote, and names for IRIs."""
+"""Review items as people read them: with the sentence around the quote and names for IRIs, and as files."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
 
 from curation.review.review_item import ReviewItem
 from extractors.text.chunking import Span, sentences
@@ -15,8 +17,10 @@ from ontology.labels import local_name, readable
 from server.http.reporting.statements import review_json
 from server.reader_language import for_reader
 from server.runtime.context import Services
+from shapes.report import PREFIXES, result_triples
+from sparql.model.change import Violation
 from sparql.model.source import Term
-from sparql.model.vocabulary import PROVENANCE, UKG
+from sparql.model.vocabulary import PROVENANCE, RDF, SH, UKG, XSD
 
 _KEPT_TEXTS: Final = 64
 _NAMED: Final = re.compile(r"<([^<>\s]+)>")
@@ -79,3 +83,81 @@ def _iris(item: ReviewItem) -> Iterator[NamedNode]:
 
 def _named(*terms: Term | Triple | None) -> Iterator[NamedNode]:
     yield from (term for term in terms if isinstance(term, NamedNode))
+
+
+_COLUMNS = (
+    *("id", "status", "severity", "message", "focus", "path", "value", "shape", "component"),
+    *("subject", "predicate", "object", "accepted", "confidence", "quote", "document", "source", "seen"),
+    *("created", "assignee", "decided_by", "decided_at", "reason"),
+)
+
+
+def csv_of(items: Iterable[ReviewItem]) -> str:
+    """One row for each violation of an item, or one for an item without."""
+    file = io.StringIO()
+    rows = csv.DictWriter(file, _COLUMNS, lineterminator="\r\n")
+    rows.writeheader()
+    for item in items:
+        rows.writerows(_row(item, violation) for violation in map(for_reader, item.violations))
+        if not item.violations:
+            rows.writerow(_row(item, None))
+    return file.getvalue()
+
+
+def report_of(items: Iterable[ReviewItem]) -> bytes:
+    """A validation report: a result for each violation, which names its review item (`ukg:reviewItem`)."""
+    report = BlankNode("report")
+    found = list(_results(report, items))
+    conforms = Literal("false" if found else "true", datatype=XSD.boolean)
+    triples = [Triple(report, RDF.type, SH.ValidationReport), Triple(report, SH.conforms, conforms), *found]
+    written = serialize(triples, format=RdfFormat.TURTLE, prefixes=PREFIXES | {"ukg": UKG.iri})
+    assert written is not None
+    return written
+
+
+def _row(item: ReviewItem, violation: Violation | None) -> dict[str, object]:
+    decided = item.decisions[-1] if item.decisions else None
+    row: dict[str, object] = {
+        "id": item.identifier,
+        "status": item.state.value,
+        "subject": _text(item.triple.subject),
+        "predicate": item.triple.predicate.value,
+        "object": _text(item.triple.object),
+        "accepted": str(item.accepted).lower(),
+        "confidence": item.support.confidence,
+        "quote": item.support.quote,
+        "document": item.document.value if item.document else None,
+        "source": item.source,
+        "seen": item.seen,
+        "created": item.created,
+        "assignee": item.assignee,
+        "decided_by": decided and decided.by,
+        "decided_at": decided and decided.at,
+        "reason": decided and decided.reason,
+    }
+    if violation is None:
+        return row
+    return row | {
+        "severity": violation.severity.value.removeprefix(SH.iri),
+        "message": violation.message,
+        "focus": _text(violation.focus),
+        "path": violation.path,
+        "value": _text(violation.value),
+        "shape": _text(violation.shape),
+        "component": violation.component.value,
+    }
+
+
+def _results(report: BlankNode, items: Iterable[ReviewItem]) -> Iterator[Triple]:
+    for item in items:
+        for number, violation in enumerate(item.violations):
+            result = NamedNode(f"{item.iri.value}/{number}")
+            yield Triple(report, SH.result, result)
+            yield from result_triples(result, for_reader(violation))
+            yield Triple(result, UKG.reviewItem, item.iri)
+
+
+def _text(term: Term | None) -> str | None:
+    if term is None or isinstance(term, NamedNode | Literal):
+        return None if term is None else term.value
+    return str(term)

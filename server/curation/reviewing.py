@@ -7,21 +7,15 @@ from typing import Any, Literal
 from pyoxigraph import BlankNode, NamedNode, Triple
 from pyoxigraph import Literal as RdfLiteral
 
-from curation.deciding.decision_history import DecisionHistory, PastDecision, named_decision
-from curation.deciding.decision_in_progress import Outcome
+from curation.deciding.decision_in_progress import DecisionHistory, Outcome, PastDecision, named_decision
 from curation.deciding.decisions import Decisions
-from curation.review.review_facets import Cause
-from curation.review.review_item import ReviewItem, State
-from curation.review.review_notes import ReviewNotes
-from curation.review.review_queue import named_item
-from curation.review.review_search import ReviewFilter
-from curation.review.reviewer import Reviewer
+from curation.review.review_item import Reviewer, ReviewItem, State
+from curation.review.review_queue import ReviewNotes, named_item
+from curation.review.review_search import Cause, ReviewFilter
 from server.curation.filter_values import FilterValues
-from server.curation.identity_questions import Answers, IdentityQuestions
-from server.curation.item_reading import ItemReading
-from server.curation.review_export import csv_of, report_of
+from server.curation.identity_questions import Answers, IdentityQuestions, SuggestedCorrections
+from server.curation.item_reading import ItemReading, csv_of, report_of
 from server.curation.review_filter import identifier
-from server.curation.suggested_corrections import SuggestedCorrections
 from server.errors import InvalidBody, SelectionChanged
 from server.http.pages import page
 from server.http.reporting.statements import review_json, statement_json, violation_json

@@ -22,7 +22,7 @@ from extractors.prompting.templates import load_prompt
 from ontology.articles import with_article
 from ontology.labels import normalize
 from ontology.terms import OntologyProperty, PropertyKind
-from server.curation.reading_values import entity_named, object_of
+from server.curation.proposing import entity_named, object_of
 from server.gaps.gap_errors import GapIncomplete
 from server.gaps.passages import Passage
 from server.gaps.queue import StoredGap

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyoxigraph import NamedNode
 
 from curation.documents import PREFIX as DOCUMENT_PREFIX
-from curation.review.reviewer import Reviewer
+from curation.review.review_item import Reviewer
 from server.errors import InvalidBody, SelectionChanged, ServerError
 from server.gaps.completion import believed, read_gap, triple_of, verified
 from server.gaps.gap_errors import GapDecided, GapIncomplete, GapRefused, PassagesTooSlow

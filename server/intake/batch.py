@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from curation.proposal import Use
+from curation.proposals import Use
 from curation.review.review_queue import ReviewQueue
 from extractors.grounding.linking import LabelEntry
 from ontology import Schema

@@ -12,8 +12,7 @@ from typing import Final
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from curation.proposal import TermKind, Use
-from curation.proposals import Proposals
+from curation.proposals import Proposals, TermKind, Use
 from curation.review.review_item import ReviewItem, RunOrigin
 from curation.review.review_queue import ReviewQueue
 from extractors.candidates import Candidate, Entity, Extraction, Problem

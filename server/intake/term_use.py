@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from curation.proposal import TermKind, Use
+from curation.proposals import TermKind, Use
 from ontology import Schema
 from ontology.labels import local_name, split_camel_case
 from sparql.model.vocabulary import RDF, RDFS

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from pyoxigraph import NamedNode
 
-from curation.review.reviewer import Reviewer
+from curation.review.review_item import Reviewer
 from extractors.errors import ModelError
 from extractors.models.chat import ChatModel
 from server.cli.output import print_report

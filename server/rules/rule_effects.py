@@ -25,9 +25,8 @@ from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
     from curation.deciding.decisions import Decisions
-    from curation.review.review_item import ReviewItem, RunOrigin
+    from curation.review.review_item import Reviewer, ReviewItem, RunOrigin
     from curation.review.review_queue import ReviewQueue
-    from curation.review.reviewer import Reviewer
     from shapes.authoring.impact_results import Impact, QueuedStatement
     from sparql.writing.ontology_graph import Substitution
 
@@ -103,7 +102,7 @@ class RuleEffects:
 
         Proposals whose words are now in the ontology are settled last.
         """
-        from curation.review.reviewer import Reviewer
+        from curation.review.review_item import Reviewer
 
         flagged = list(self._flagged(rules, impact))
         settled = [item for item in _open_items(self._review) if item.accepted and _is_fixed(item, impact)]

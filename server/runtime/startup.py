@@ -207,7 +207,7 @@ def _judge(services: Services, gate: ShapesGate | None) -> tuple[Ruleset, Pendin
 
 def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> StartedServices:
     # Imported here: these packages and what they import take longer than everything before.
-    from curation.proposal import TermKind
+    from curation.proposals import TermKind
     from extractors.grounding.linking import Linker
     from extractors.pipeline import Pipeline
     from extractors.prompting.methods import method_named

@@ -7,9 +7,9 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from curation.documents import Documents, Removal
 from curation.proposals import Proposals
+from curation.review.review_item import Reviewer
 from curation.review.review_queue import ReviewQueue
 from curation.review.review_search import ReviewFilter
-from curation.review.reviewer import Reviewer
 from extractors.pipeline import Pipeline
 from ontology import Schema
 from server.intake.intake import Intake

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from curation.merging.merge_record import named_merge
-from curation.review.reviewer import Reviewer
+from curation.merging.merging import named_merge
+from curation.review.review_item import Reviewer
 from server.cli.curation.commands_review import account
 from server.cli.invocation import settings_of, show_from_either
 from server.cli.options import By, Config, Data, Limit, Reason

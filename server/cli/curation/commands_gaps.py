@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from curation.review.reviewer import Reviewer
+from curation.review.review_item import Reviewer
 from server.cli.curation.commands_review import account
 from server.cli.invocation import on_either, settings_of, show_from_either
 from server.cli.options import AsJson, By, Config, Data, Limit, Offset, Reason

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from curation.review.review_item import Reviewer
 from curation.review.review_queue import named_item
-from curation.review.reviewer import Reviewer
 from server.cli.invocation import settings_of, show_from_either
 from server.cli.options import AsJson, By, Config, Data, Limit, Offset, Reason
 from server.cli.output import print_json, print_table, stderr

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from curation.merging.merge_record import Merge, Merged
+from curation.merging.merging import Merge, Merged
 from server.http.reporting.statements import StatementJson, rejection_json, statement_json
 from server.message import IriText, Message
 

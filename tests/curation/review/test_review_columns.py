@@ -11,11 +11,10 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from curation.deciding.decisions import Decisions
-from curation.review import review_columns, review_search
-from curation.review.review_columns import ReviewColumns
+from curation.review import review_search
 from curation.review.review_item import ReviewItem, RunOrigin, State, item_iri, item_quads, violation_quads
 from curation.review.review_queue import ReviewQueue
-from curation.review.review_search import ReviewFilter, ReviewSearch
+from curation.review.review_search import ReviewColumns, ReviewFilter, ReviewSearch
 from ontology import Schema
 from sparql.model.change import Rejection, Statement, Violation
 from sparql.model.vocabulary import DCTERMS, REVIEW, SH, UKG
@@ -81,7 +80,7 @@ def held(search: ReviewSearch) -> int:
 def test_what_is_held_does_not_grow_with_the_items_that_were_settled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(review_columns, "_MOST_CHANGED", 300)
+    monkeypatch.setattr(review_search, "_MOST_CHANGED", 300)
     store = EmbeddedStore()
     search = ReviewSearch(store)
     store.commit([one for n in range(20) for one in open_item(n, violation(n), violation(n + 1))])
@@ -111,7 +110,7 @@ def test_what_nobody_searches_for_is_not_kept_either() -> None:
         numbers = range(begin, begin + 500)
         store.commit([one for n in numbers for one in open_item(n, violation(n))])
         settle(store, [named(n) for n in numbers], State.ACCEPTED)
-    assert held(search) <= empty + review_columns._MOST_CHANGED
+    assert held(search) <= empty + review_search._MOST_CHANGED
     assert search.find(ReviewFilter()) == []
 
 
@@ -206,7 +205,7 @@ def matches(item: ReviewItem, wanted: ReviewFilter) -> bool:
 def test_a_search_finds_what_the_store_holds_whatever_happens(
     seed: int, few: int, most_changed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(review_columns, "_MOST_CHANGED", most_changed)
+    monkeypatch.setattr(review_search, "_MOST_CHANGED", most_changed)
     monkeypatch.setattr(review_search, "_FEW", few)
     model = Model(seed)
     queue = ReviewQueue(model.store)
@@ -343,5 +342,5 @@ def test_commits_that_change_many_items_say_so_once() -> None:
     change(range(800, 1000))
     assert len(calls) == 1
     search.prepare()
-    change(range(1000, 1000 + review_columns._MOST_CHANGED + 1))
+    change(range(1000, 1000 + review_search._MOST_CHANGED + 1))
     assert len(calls) == 2

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from curation.review.exceptions import Exceptions
+from curation.review.review_queue import Exceptions
 from server.runtime.context import Services
 from tests.server.conftest import select
 from tests.support.workshop import PREFIX, RULES, SHORT, submit, update

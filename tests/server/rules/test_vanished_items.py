@@ -6,9 +6,8 @@ from pyoxigraph import NamedNode
 
 from curation.deciding.decision_in_progress import Outcome
 from curation.deciding.decisions import Decisions
-from curation.review.review_item import PREFIX
+from curation.review.review_item import PREFIX, Reviewer
 from curation.review.review_search import ReviewFilter
-from curation.review.reviewer import Reviewer
 from server.runtime.context import Services
 from shapes.errors import ReviewItemUnknown
 from tests.support.workshop import RULES, SHORT, submit

@@ -8,8 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from curation.documents import Removal, RunFacts, StoredDocument, named_document
-from curation.review.review_item import ReviewItem
-from curation.review.reviewer import Reviewer
+from curation.review.review_item import Reviewer, ReviewItem
 from server.http.access.keys import Scope
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links, page

@@ -7,7 +7,7 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from curation.review.reviewer import Reviewer
+from curation.review.review_item import Reviewer
 from server.errors import InvalidBody
 from server.gaps.queue import GapFilter, GapStatus
 from server.gaps.service import MOST_AT_ONCE, GapService

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from curation.proposals import named_proposal
-from curation.review.reviewer import Reviewer
+from curation.review.review_item import Reviewer
 from server.curation.proposing import ProposalService, proposal_filter, term_of
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json

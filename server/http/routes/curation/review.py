@@ -9,9 +9,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from curation.review.review_item import Reviewer
 from curation.review.review_queue import named_item
 from curation.review.review_search import ReviewFilter
-from curation.review.reviewer import Reviewer
 from server.curation.identity_questions import answers_of
 from server.curation.review_filter import FilterJson, filter_of, iri_of
 from server.curation.reviewing import MOST_AT_ONCE, Correction, ReviewService

@@ -9,8 +9,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from curation.merging.merge_record import Merged, named_merge
-from curation.review.reviewer import Reviewer
+from curation.merging.merging import Merged, named_merge
+from curation.review.review_item import Reviewer
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from curation.proposal import TermKind, Use
+from curation.proposals import TermKind, Use
 from ontology import Schema
 from server.errors import HeldUnreadable
 from server.http.app import create_app
