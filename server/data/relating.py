@@ -28,7 +28,7 @@ from server.cli.running_server import running_server
 from server.data.features.parquet import GeoParquetFile
 from server.data.features.records import refused
 from server.errors import ServerError
-from server.jobs.cluster.dask_cluster import dask_client
+from server.jobs.cluster import dask_client
 from server.runtime.settings import Settings
 from sparql.model.errors import TileLost
 from sparql.model.geometry.tolerances import Tolerances

@@ -1,1 +1,0 @@
-"""From texts and candidate statements to judged commits. Imports no jobs, and routes never."""

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from curation.proposals import Use
+from curation.proposals import TermKind, Use
 from curation.review.review_queue import ReviewQueue
 from extractors.grounding.linking import LabelEntry
 from ontology import Schema
+from ontology.labels import local_name, split_camel_case
 from server.runtime.settings import Settings
-from sparql.model.change import Rejection, Statement, Violation
+from sparql.model.change import BackgroundValidation, Reach, Rejection, Statement, Violation
 from sparql.model.source import TripleIndex
-from sparql.model.vocabulary import RDFS, SH
-from sparql.provenance.records import Support
+from sparql.model.vocabulary import RDF, RDFS, SH
+from sparql.provenance.records import Document, Support
 
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
     from curation.place_conflicts import PlaceConflicts
+    from server.intake.outcome import Outcome
     from sparql.names.labels import LabelIndex
     from sparql.spatial.relations import SpatialRelations
+
 
 Conflicts = Callable[[], Mapping[str, Mapping[NamedNode, NamedNode]]]
 """The policies of the shapes in force for contradictions by geometry, by source and property."""
@@ -171,3 +175,74 @@ def name_of(node: object, added: TripleIndex, labels: LabelIndex) -> str:
             return triple.object.value
     entries = labels.entries_of(node)
     return entries[0].label if entries else node.value.rstrip("/").replace("#", "/").rpartition("/")[2]
+
+
+@dataclass(frozen=True)
+class HeldEnding:
+    """How a held batch is judged, and what that commit changes in its record.
+
+    All are called under the writer's lock; `check` raises where the batch must not be judged anymore.
+    """
+
+    check: Callable[[], None]
+    reach: Reach
+    validated: Callable[[], BackgroundValidation | None]
+    additions: Callable[[Outcome], Iterable[Quad]]
+    removals: Callable[[], Iterable[Quad]]
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Statements of one text or one client; `names` are a text's words for entities of the graph."""
+
+    identifier: str
+    batch: Batch
+    started: datetime
+    facts: Mapping[NamedNode, str] = field(default_factory=dict)
+    document: Document | None = None
+    source: str | None = None
+    names: Mapping[NamedNode, Mapping[str, Support]] = field(default_factory=dict)
+
+    def fresh(self) -> Submission:
+        """A copy with its own batch, since assessors change a batch."""
+        batch = self.batch
+        return replace(
+            self,
+            batch=Batch(
+                statements=dict(batch.statements),
+                supports=dict(batch.supports),
+                refused=dict(batch.refused),
+                doubts=dict(batch.doubts),
+                minted=batch.minted,
+                uses=dict(batch.uses),
+            ),
+        )
+
+
+def use_of(triple: Triple, statements: Iterable[Triple], schema: Schema) -> Use:
+    """How a statement uses its term that the ontology does not have, by the other statements of its batch."""
+    about: dict[object, set[NamedNode]] = {}
+    names: dict[object, str] = {}
+    for one in statements:
+        if one.predicate == RDF.type and isinstance(one.object, NamedNode) and one.object in schema.classes:
+            about.setdefault(one.subject, set()).add(one.object)
+        elif one.predicate == RDFS.label and isinstance(one.object, Literal):
+            names[one.subject] = one.object.value
+    is_type = triple.predicate == RDF.type
+    term = triple.object if is_type else triple.predicate
+    assert isinstance(term, NamedNode)
+    value = triple.object
+    return Use(
+        TermKind.CLASS if is_type else TermKind.PROPERTY,
+        split_camel_case(local_name(term.value)) or term.value,
+        triple,
+        _sorted(about.get(triple.subject, ())),
+        () if is_type else _sorted(about.get(value, ())),
+        value.datatype if isinstance(value, Literal) else None,
+        names.get(triple.subject, ""),
+        "" if is_type else names.get(value, value.value if isinstance(value, Literal) else ""),
+    )
+
+
+def _sorted(nodes: Iterable[NamedNode]) -> tuple[NamedNode, ...]:
+    return tuple(sorted(nodes, key=lambda node: node.value))

@@ -23,12 +23,9 @@ from extractors.pipeline import Pipeline, Progress
 from extractors.prompting.methods import Method, requested_method
 from ontology import Schema
 from server.errors import DryRunUnknown
-from server.intake.batch import Assessor, Batch
+from server.intake.batch import Assessor, Batch, HeldEnding, Submission, use_of
 from server.intake.held.held_store import held_quads
-from server.intake.outcome import Outcome
-from server.intake.submission import HeldEnding, Submission
-from server.intake.term_use import use_of
-from server.intake.traces import packed, trace_json
+from server.intake.outcome import Outcome, packed, trace_json
 from server.rules.ruleset import Ruleset
 from shapes.gate.known_terms import deprecated_terms, unknown_terms
 from sparql.model.change import Change, Origin, Reach, Statement, Verdict, Violation

@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from server.errors import TooManyListeners
 from server.http.bodies.event_stream import RETRY, STILL_HERE, event, waiting
-from server.jobs.job import FINISHED, Job, JobDocument
-from server.jobs.job_errors import JobUnknown
+from server.jobs.job import FINISHED, Job, JobDocument, JobUnknown
 from server.jobs.store import JobStore
 from server.runtime.telemetry.request_logging import Draining
 

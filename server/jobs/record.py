@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
-from server.jobs.job_errors import RecordTooLong, RecordUnreadable
+from server.jobs.job import RecordTooLong, RecordUnreadable
 
 _PIECE = 2**16
 # An escaped character takes up to twelve bytes; the other members need space too.

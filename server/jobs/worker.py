@@ -3,23 +3,84 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import asynccontextmanager, contextmanager, suppress
+from enum import Enum
 from typing import TYPE_CHECKING
 
+from extractors.errors import (
+    ExtractionError,
+    ModelReplyError,
+    ModelRequestRefused,
+    ModelTimeout,
+    ModelUnavailable,
+)
 from extractors.models.accounting import account
-from server.errors import StateUnreadable
-from server.jobs.fault import Fate, fate_after, is_expected, message_of
-from server.jobs.job import DocumentState, Job, Work
-from server.jobs.job_errors import ClusterUnavailable
+from extractors.models.chat import ChatModel
+from extractors.text.cleaning import TextError
+from ontology import Schema
+from server.errors import ServerError, StateUnreadable
+from server.jobs.cluster import dask_client
+from server.jobs.job import ClusterUnavailable, DocumentState, Job, Work
 from server.jobs.progress import Progress
 from server.jobs.store import JobStore
-from sparql.model.errors import SparqlError
+from server.runtime.settings import Settings
+from sparql.model.errors import JudgingTimeout, SparqlError, TooMuchDepends
+from sparql.model.triple_store import TripleStore
 
 if TYPE_CHECKING:
-    from server.jobs.committing import Committer
-    from server.jobs.extracting import Extractor
+    from server.intake.intake import Intake
+    from server.jobs.cluster import WorkerSetup
+    from server.jobs.extracting import Cluster, Committer, Extractor
+
+
+class Fate(Enum):
+    """What happens to a document after an error.
+
+    `WAIT`: all documents wait until the missing service is back. `RETRY`: it is tried again, as often as the
+    settings say. `REJECT`, `FAIL`: it is not tried again until a client asks for a retry.
+    """
+
+    WAIT = "wait"
+    RETRY = "retry"
+    REJECT = "reject"
+    FAIL = "fail"
+
+
+_FATES: tuple[tuple[type[BaseException], Fate], ...] = (
+    (ModelUnavailable, Fate.WAIT),
+    (ClusterUnavailable, Fate.WAIT),
+    (StateUnreadable, Fate.WAIT),
+    (TooMuchDepends, Fate.FAIL),
+    (JudgingTimeout, Fate.FAIL),
+    (SparqlError, Fate.WAIT),
+    (ModelTimeout, Fate.RETRY),
+    (ModelReplyError, Fate.RETRY),
+    (ModelRequestRefused, Fate.FAIL),
+    (TextError, Fate.REJECT),
+    (ExtractionError, Fate.FAIL),
+)
+
+
+def fate_after(error: BaseException) -> Fate:
+    """What happens to the document. After an unexpected error it is tried again."""
+    return next((fate for kind, fate in _FATES if isinstance(error, kind)), Fate.RETRY)
+
+
+def is_expected(error: BaseException) -> bool:
+    """Whether the error's message is for the user; else it is for the log."""
+    return isinstance(error, ExtractionError | ServerError | SparqlError)
+
+
+def message_of(error: BaseException) -> str:
+    """The message that is stored with the document."""
+    if is_expected(error):
+        return str(error)
+    return f"The server failed at this document ({type(error).__name__}); its log says where."
+
 
 _log = logging.getLogger("urbankg.jobs")
 _FIRST_PAUSE_S = 1.0
@@ -304,3 +365,72 @@ async def _with_retries(step: Callable[[], Awaitable[None]]) -> None:
 def _log_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and task.exception() is not None:
         _log.critical("Jobs have stopped until the next start", exc_info=task.exception())
+
+
+def worker_of(
+    settings: Settings,
+    store: JobStore,
+    graph: TripleStore,
+    model: ChatModel,
+    intake: Callable[[], Intake],
+    *,
+    schema: Callable[[], Schema],
+    settled: Callable[[str], None] = lambda state: None,
+    cluster: Cluster | None = None,
+) -> JobWorker:
+    """The worker for the jobs of a folder; ``cluster`` is used instead of the one that the settings name."""
+    if cluster is None and settings.job_cluster is not None:
+        cluster = dask_cluster(settings.job_cluster)
+
+    def opened() -> tuple[Extractor, Committer]:
+        from server.jobs.extracting import Answers, ClusterExtractor, Committer, LocalExtractor
+
+        progress = Progress(store)
+        answers = Answers(model, progress, settings.job_concurrency)
+        committer = Committer(graph, intake, answers)
+        if cluster is not None:
+            shared = model if settings.model_url is not None else None
+            setups = _setups(settings, schema, intake)
+            return ClusterExtractor(cluster, setups, progress, shared), committer
+        return LocalExtractor(answers, lambda: intake().pipeline), committer
+
+    return JobWorker(store, opened, attempts=settings.job_attempts, settled=settled)
+
+
+def dask_cluster(address: str) -> Cluster:
+    """The workers of a Dask cluster, by its scheduler's address."""
+
+    @contextmanager
+    def opened() -> Iterator[tuple[Executor, int]]:
+        with dask_client(address) as (client, threads):
+            yield client.get_executor(pure=False), threads
+
+    return opened
+
+
+def _setups(
+    settings: Settings, schema: Callable[[], Schema], intake: Callable[[], Intake]
+) -> Callable[[], WorkerSetup]:
+    """Gives the setup for the ontology in force, made again after each edit."""
+    from server.jobs.cluster import WorkerSetup
+
+    made: dict[str, WorkerSetup] = {}
+
+    def setup() -> WorkerSetup:
+        current = schema()
+        if current.version not in made:
+            made.clear()
+            files = tuple((file.path.name, file.content) for file in current.files)
+            names = [name for name in Settings.model_fields if name.startswith("model_")]
+            model = Settings(**{name: getattr(settings, name) for name in names})
+            extraction = intake().pipeline.settings
+            key = f"{current.version} {model.model_dump_json()} {extraction}"
+            made[current.version] = WorkerSetup(
+                key=hashlib.sha256(key.encode()).hexdigest(),
+                ontology=files,
+                extraction=extraction,
+                model=model,
+            )
+        return made[current.version]
+
+    return setup

@@ -119,7 +119,7 @@ def jobs(services: Services) -> JobStore:
 
 def job_worker(services: Services) -> JobWorker:
     """Works on the jobs. Raises `StateUnreadable`."""
-    from server.jobs.opening import worker_of
+    from server.jobs.worker import worker_of
 
     return worker_of(
         services.settings,

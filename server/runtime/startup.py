@@ -216,8 +216,7 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
     from server.intake.intake import Intake
     from server.intake.language_model import prices_of
     from server.intake.resolution.agreeing import AgreementAssessor
-    from server.intake.resolution.namesakes import NamesakeAssessor
-    from server.intake.resolution.regions import KnownRegions
+    from server.intake.resolution.namesakes import KnownRegions, NamesakeAssessor
     from server.intake.resolution.resolving import ResolutionAssessor
     from server.runtime.context import StartedServices
     from sparql.ask.linking.summary import DataSummary

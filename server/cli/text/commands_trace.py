@@ -9,7 +9,7 @@ from server.cli.options import AsJson, Config, Data
 from server.cli.output import print_json, stdout
 from server.cli.running_server import RunningServer
 from server.errors import UnknownResource
-from server.intake.traces import Traces
+from server.intake.outcome import Traces
 from sparql.storage.embedded_store import EmbeddedStore
 
 

@@ -14,7 +14,7 @@ from server.data.sample.mapping import MappingError
 from server.gaps import gap_errors
 from server.http.bodies.streaming import ClientLeft
 from server.http.reporting.problems import ProblemMap, add_sparql
-from server.jobs import job_errors
+from server.jobs import job
 from server.rules import edit_errors
 from shapes.errors import (
     DecisionSettled,
@@ -150,12 +150,12 @@ def all_problems() -> ProblemMap:
     add(server.DryRunUnknown, 404, "No such dry run")
     add(server.HeldUnreadable, 500, "Held batch not readable")
     add(server.HeldSettled, 409, "Batch already settled", members=lambda error: {"state": error.state})
-    add(job_errors.JobUnknown, 404, "No such job")
-    add(job_errors.JobConflict, 409, "Job is in another state", members=lambda error: {"state": error.state})
-    add(job_errors.JobEmpty, 400, "No documents")
-    add(job_errors.RecordUnreadable, 400, "Record not readable", members=lambda error: {"line": error.line})
+    add(job.JobUnknown, 404, "No such job")
+    add(job.JobConflict, 409, "Job is in another state", members=lambda error: {"state": error.state})
+    add(job.JobEmpty, 400, "No documents")
+    add(job.RecordUnreadable, 400, "Record not readable", members=lambda error: {"line": error.line})
     add(
-        job_errors.RecordTooLong,
+        job.RecordTooLong,
         413,
         "Text too long",
         members=lambda error: {"line": error.line, "limit_chars": error.limit},
@@ -176,7 +176,7 @@ def all_problems() -> ProblemMap:
         headers=lambda error: {"Retry-After": "60"},
     )
     add(gap_errors.EncyclopediaUnreadable, 500, "Encyclopedia not readable")
-    add(job_errors.ClusterUnavailable, 503, "Cluster unavailable")
+    add(job.ClusterUnavailable, 503, "Cluster unavailable")
     add(server.IdempotencyKeyUnusable, 400, "Idempotency key not usable")
     add(server.IdempotencyKeyReused, 422, "Idempotency key reused")
     add(server.RequestUnderWay, 409, "First request under way", headers=lambda error: {"Retry-After": "1"})

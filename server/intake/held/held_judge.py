@@ -17,8 +17,8 @@ from pyoxigraph import Quad
 
 from server.errors import HeldSettled, HeldUnreadable, UnknownResource
 from server.http.pages import page
+from server.intake.batch import HeldEnding, Submission
 from server.intake.held.held_store import HeldBatches, HeldState
-from server.intake.submission import HeldEnding, Submission
 from server.rules.ruleset import Ruleset
 from sparql.model.change import BackgroundValidation, Change, Reach
 from sparql.model.errors import SparqlError, TooMuchDepends

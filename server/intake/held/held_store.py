@@ -16,8 +16,8 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Quad
 
 from server.errors import UnknownResource
+from server.intake.batch import Submission
 from server.intake.held.packing import pack, unpack
-from server.intake.submission import Submission
 from sparql.model.errors import TooMuchDepends
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore

@@ -11,8 +11,7 @@ import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
 from server.errors import HeldUnreadable
-from server.intake.batch import Batch
-from server.intake.submission import Submission
+from server.intake.batch import Batch, Submission
 from sparql.model.source import Term
 
 if TYPE_CHECKING:

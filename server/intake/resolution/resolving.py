@@ -9,7 +9,7 @@ from extractors.grounding.linking import LabelEntry
 from extractors.grounding.name_similarity import are_distinct
 from ontology import Schema
 from server.intake.batch import Batch
-from server.intake.resolution.regions import INSIDE
+from server.intake.resolution.namesakes import INSIDE
 from server.runtime.settings import Settings
 from sparql.ask.places import StatedPlaces, Where
 from sparql.model.change import Violation

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from ontology import Schema
 from server.cli.app import command_line
 from server.http.app import create_app
-from server.intake.traces import packed, shortened, unpacked
+from server.intake.outcome import packed, shortened, unpacked
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build

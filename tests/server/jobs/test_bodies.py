@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from server.errors import ServerError
 from server.jobs.body import accept, records_of_files
-from server.jobs.job import JobRequest
-from server.jobs.job_errors import RecordTooLong, RecordUnreadable
+from server.jobs.job import JobRequest, RecordTooLong, RecordUnreadable
 from server.jobs.record import Record, csv_rows, json_items, json_lines
 from server.jobs.store import JobStore
 from server.runtime.context import Services

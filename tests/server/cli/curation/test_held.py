@@ -8,7 +8,7 @@ import httpx
 from typer.testing import CliRunner, Result
 
 from server.cli.app import command_line
-from server.jobs.fault import Fate, fate_after
+from server.jobs.worker import Fate, fate_after
 from sparql.model.errors import TooMuchDepends
 from tests.server.intake.held.test_held_judge import (
     candidates,

@@ -17,9 +17,8 @@ from curation.proposals import TermKind, Use
 from ontology import Schema
 from server.errors import HeldUnreadable
 from server.http.app import create_app
-from server.intake.batch import Batch
+from server.intake.batch import Batch, Submission
 from server.intake.held.packing import pack, unpack
-from server.intake.submission import Submission
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.wiring import build

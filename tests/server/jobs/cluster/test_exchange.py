@@ -8,7 +8,7 @@ from extractors.errors import ModelRequestRefused, ModelUnavailable
 from extractors.models.accounting import account
 from extractors.models.chat import Token
 from extractors.models.forms import BlankField, BlankForm, FilledField, FilledForm
-from server.jobs.cluster.exchange import Exchange, KeptModel
+from server.jobs.cluster import Exchange, KeptModel
 from tests.support.answering import AnsweringModel
 
 FORM = BlankForm("Text: Larnford is a city.\n", (BlankField("is a:", "root ::= run"),), 0.4, 96)
