@@ -12,7 +12,6 @@ from pathlib import Path
 from tests.support.processes import family
 
 _ROLES = {
-    "sparql.workers.capture.capture_worker": "capturer",
     "sparql.workers.worker": "reader",
     "extractors.models": "model",
 }

@@ -9,7 +9,7 @@ from benchmarks.soaking.readings import Process, Reading
 from benchmarks.soaking.record import Record
 
 MEMORY_GROWTH = 0.05
-REPLACED = ("reader", "capturer")
+REPLACED = ("reader",)
 """Roles whose processes others take the place of at the end."""
 _CHECKPOINTS_PER_STORE = 2.0
 _MORE_DESCRIPTORS = 8

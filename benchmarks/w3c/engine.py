@@ -20,7 +20,7 @@ from sparql.protocol.federation import localize
 from sparql.protocol.formats import BY_NAME
 from sparql.protocol.requests import ProtocolRequest
 from sparql.syntax.request_facts import Kind, facts_of
-from sparql.workers.result import QueryRequest
+from sparql.workers.query import QueryRequest
 from sparql.writing.update_account import is_system_graph
 
 _TIMEOUT_S = 60.0

@@ -20,7 +20,7 @@ from sparql.model.options import Options
 from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS, WITH_PREFIXES
 from sparql.protocol.negotiation import choose_by_name
 from sparql.syntax.request_facts import facts_of
-from sparql.workers.result import QueryRequest
+from sparql.workers.query import QueryRequest
 
 
 def query(

@@ -23,7 +23,7 @@ from server.runtime.settings import Settings
 from sparql.model.vocabulary import DERIVED, RDF, RDFS
 from sparql.protocol.formats import RESULT_FORMATS
 from sparql.protocol.negotiation import choose_by_name
-from sparql.workers.result import QueryRequest
+from sparql.workers.query import QueryRequest
 
 _MARK = ".demo"
 """Marks a folder that holds only what a demonstration made."""

@@ -59,7 +59,7 @@ def _command(arguments: Sequence[str]) -> Callable[[], object]:
         # That option is the same with any command.
         app = command_line("serve" if name == "--version" else name or _completed())
         return lambda: app(prog_name="urbankg")
-    from server.runtime.early_start import start
+    from server.runtime.serving import start
 
     return lambda: start(flags)
 

@@ -53,7 +53,7 @@ def serve(
     ] = False,
 ) -> None:
     """Serve the graph of a folder, or of another store, over HTTP."""
-    from server.runtime.early_start import start
+    from server.runtime.serving import start
 
     flags = {
         "data": data, "host": host, "port": port, "config": config, "ontology": ontology,

@@ -36,7 +36,7 @@ from sparql.model.store_errors import StoreUnreadable
 from sparql.spatial.bulk_relations import commit_run, open_run, relation_triples
 from sparql.spatial.tiled_run import TiledRun
 from sparql.storage.embedded_store import EmbeddedStore
-from sparql.workers.processes.limits import die_with_parent
+from sparql.workers.limits import die_with_parent
 from sparql.writing.writer import Writer
 
 _FOLDER = "relate"

@@ -29,7 +29,7 @@ from sparql.model.triple_store import TripleStore
 from sparql.protocol.formats import WITH_PREFIXES, Format
 from sparql.storage.dump import TRIPLE_TERM_STATUS, holds_graph_names, triple_term_unwritable
 from sparql.storage.embedded_store import EmbeddedStore
-from sparql.workers.protocol import QueryService
+from sparql.workers.query import QueryService
 from sparql.writing.bulk import BulkLoad, BulkOutcome, Rejections
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from geo.errors import GeoError
 from server.errors import GeometryTooCostly, InvalidBody
-from sparql.workers.processes.task import Task, TaskFailed, TaskMemoryExceeded, TaskTimeout
+from sparql.workers.task import Task, TaskFailed, TaskMemoryExceeded, TaskTimeout
 
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry

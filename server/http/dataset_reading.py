@@ -12,7 +12,7 @@ from pyoxigraph import NamedNode
 from sparql.model.errors import ReadError
 from sparql.model.vocabulary import RDF, SH
 from sparql.protocol.description import DatasetFacts, Vocabulary
-from sparql.workers.protocol import QueryService
+from sparql.workers.query import QueryService
 
 if TYPE_CHECKING:
     from server.runtime.context import Services

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from server.http.parameters import check_parameters
 from server.runtime.context import Services
 from sparql.model.errors import SparqlError
-from sparql.workers.queue.client import CLIENT, OURSELVES
+from sparql.workers.fair_queue import CLIENT, OURSELVES
 
 _PROBE = "ASK {}"
 _PATIENCE_S = 5.0

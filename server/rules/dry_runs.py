@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from curation.review.review_item import ReviewItem
     from shapes.authoring.impact_results import ComparedRules, Impact
     from sparql.provenance.term_rewrites import Rewriting
-    from sparql.workers.processes.task import Task
+    from sparql.workers.task import Task
 
 READING_S: Final = 60.0
 """How long reading and checking the files of an edit may take: 5,000 shapes take some seconds."""
@@ -57,7 +57,7 @@ class DryRuns:
     @contextmanager
     def of(self, files: Files) -> Iterator[DryRun]:
         """The dry run of an edit of these files, which may be canceled while the block runs."""
-        from sparql.workers.processes.task import Task
+        from sparql.workers.task import Task
 
         run = DryRun(files, Task(self._memory_limit_bytes))
         with self._lock:
@@ -97,7 +97,7 @@ class DryRuns:
         Raises `DryRunExceeded`, `EditSuperseded` and `StoreClosing` as `measure` does, and `ReaderLost`.
         """
         from server.rules.check_process import examine_apart
-        from sparql.workers.processes.task import TaskFailed, TaskMemoryExceeded, TaskTimeout
+        from sparql.workers.task import TaskFailed, TaskMemoryExceeded, TaskTimeout
 
         try:
             given = (folders, known, LINTED.get(known))
@@ -140,7 +140,7 @@ class DryRuns:
         `DryRunExceeded` where the new rules take too long, `EditSuperseded` and `StoreClosing` when canceled,
         and `ReaderLost`.
         """
-        from sparql.workers.processes.task import TaskMemoryExceeded, TaskTimeout
+        from sparql.workers.task import TaskMemoryExceeded, TaskTimeout
 
         found: Impact | None = None
         try:

@@ -16,7 +16,7 @@ from sparql.ask.budget import Budget, current_budget
 from sparql.ask.linking.summary import DataSummary, RunQuery
 from sparql.ask.service import Asker, AskResult, Watch
 from sparql.model.errors import QueryTimeout
-from sparql.workers.protocol import QueryService
+from sparql.workers.query import QueryService
 
 __all__ = ["ModelOfCaller", "ThreadedAsker", "query_of_caller"]
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from sparql.ask.budget import Budget, budgeted
 from sparql.ask.errors import QuestionsRefused
 from sparql.storage.gil_yield import short_switch_interval
-from sparql.workers.queue.client import CLIENT
+from sparql.workers.fair_queue import CLIENT
 
 __all__ = ["AskingThread", "at_home"]
 

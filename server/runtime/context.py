@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from sparql.rewriting.rewriter import Rewriter
     from sparql.spatial.relations import SpatialRelations
     from sparql.storage.change_log import ChangeLog
-    from sparql.workers.protocol import QueryService
+    from sparql.workers.query import QueryService
     from sparql.writing.writer import Writer
 
 

@@ -8,10 +8,11 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import uvicorn
 
@@ -24,11 +25,10 @@ from server.http.app import create_app
 from server.http.short.short_paths import with_short_paths
 from server.runtime.context import Services
 from server.runtime.settings import Settings
+from server.runtime.settings_loading import chosen
 from server.runtime.telemetry.logs import set_up_logs
 from server.runtime.wiring import build
-from sparql.workers.pool import WorkerPool
-from sparql.workers.processes.arenas import share_arenas
-from sparql.workers.processes.launching import Launched
+from sparql.workers.limits import share_arenas
 
 _log = logging.getLogger("urbankg")
 _BACKLOG = 2048
@@ -39,11 +39,16 @@ _LEAVING_S = 4.5
 """From the signal to the end of the process, whatever still runs."""
 
 
-def serve(settings: Settings, readers: list[Launched]) -> None:
-    """Serve until stopped, with these readers, which are starting; those taken leave the list.
+def start(flags: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> None:
+    """Serve with the settings of these flags, and of those `before` the command, until stopped.
 
-    Raises what `build` raises, `OpenWritesRefused` and `SettingsError`.
+    Raises what `serve` raises, and `SettingsError`.
     """
+    serve(chosen(before or {"config": None}, **flags).settings)
+
+
+def serve(settings: Settings) -> None:
+    """Serve until stopped. Raises what `build` raises, `OpenWritesRefused` and `SettingsError`."""
     keyed = has_keys(settings.data)
     refuse_open_writes(settings, has_keys=keyed)
     set_up_logs(settings.log_level)
@@ -57,8 +62,6 @@ def serve(settings: Settings, readers: list[Launched]) -> None:
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
     try:
         services = build(settings)
-        if isinstance(services.readers, WorkerPool):
-            services.readers.launch(readers)
         server = _Server(
             services,
             uvicorn.Config(

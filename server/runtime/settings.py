@@ -238,8 +238,7 @@ class Settings(BaseModel):
     readers: int = Field(
         2,
         ge=1,
-        description="Processes that answer queries. One more takes short ones, and another one is started "
-        "while one client has all of them and others wait.",
+        description="Most processes that answer queries of one client; there is one more than that.",
     )
     query_timeout_s: float = Field(30, gt=0, description="Seconds a query may take unless it asks for less.")
     query_timeout_max_s: float = Field(

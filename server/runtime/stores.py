@@ -9,10 +9,9 @@ from pyoxigraph import NamedNode
 from server.errors import SettingsError
 from server.runtime.settings import Settings
 from sparql.storage.embedded_store import EmbeddedStore
-from sparql.workers.capture.capturer import Capturer, UpdateCapturer
 from sparql.workers.pool import WorkerPool
-from sparql.workers.protocol import QueryService
-from sparql.workers.queue.workers import PoolSettings
+from sparql.workers.query import Capturer, QueryService
+from sparql.workers.workers import PoolSettings
 
 if TYPE_CHECKING:
     from sparql.remote.address import RemoteAddress
@@ -66,10 +65,10 @@ def remote_address(settings: Settings) -> RemoteAddress | None:
 def readers_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> QueryService:
     """The processes that answer queries from it."""
     limits = PoolSettings(
-        workers=settings.readers,
+        workers=settings.readers + 1,
+        most_each=settings.readers,
         timeout_s=settings.query_timeout_s,
         memory_limit_bytes=settings.query_memory_bytes,
-        express=True,
     )
     if isinstance(store, EmbeddedStore):
         return WorkerPool(store, limits)
@@ -81,10 +80,11 @@ def readers_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> QueryS
     return RemoteQueryService(store, WorkerPool(store.local, beside), limits)
 
 
-def capturer_of(store: EmbeddedStore | RemoteStore, settings: Settings) -> Capturer:
+def capturer_of(store: EmbeddedStore | RemoteStore, readers: QueryService) -> Capturer:
     """Captures updates that evaluate patterns."""
     if isinstance(store, EmbeddedStore):
-        return UpdateCapturer(store, memory_limit_bytes=settings.query_memory_bytes)
+        assert isinstance(readers, WorkerPool)
+        return readers
     from sparql.remote.capturer import RemoteCapturer
 
     return RemoteCapturer(store)

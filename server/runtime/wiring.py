@@ -45,7 +45,7 @@ from sparql.storage.change_log import ChangeLog
 from sparql.storage.durability import Durability
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.workers.pool import WorkerPool
-from sparql.workers.protocol import QueryService
+from sparql.workers.query import QueryService
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def build(
         rewriter=rewriter,
         updates=Updates(
             writer_for("update"),
-            capturer_of(store, settings),
+            capturer_of(store, readers),
             lambda: store.graph,
             together=isinstance(store, EmbeddedStore),
             shares_sync=settings.durability is Durability.GROUP,

@@ -20,7 +20,7 @@ from sparql.model.store_errors import StoreClosing, StoreUnwritable
 from sparql.model.triple_store import Readable
 from sparql.protocol.requests import ProtocolRequest
 from sparql.syntax.nesting import parses_safely
-from sparql.workers.capture.capturer import Capturer
+from sparql.workers.query import Capturer
 from sparql.writing.group import Outcome
 from sparql.writing.insert_data import inserted
 from sparql.writing.update_account import QuadDelta, change_of
@@ -189,7 +189,6 @@ class Updates:
         for executor in (self._reading, self._thread, self._settling):
             if executor is not None:
                 executor.shutdown()
-        self._capturer.close()
         self._refuse_waiting()
 
     def _refuse_waiting(self) -> None:

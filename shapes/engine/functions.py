@@ -25,7 +25,7 @@ from shapes.time_limit import check_time, end_judgment, remaining_s
 from sparql.model.source import Term
 from sparql.syntax.unknown_functions import is_known, is_named_like_aggregate
 from sparql.workers.functions import FUNCTION_IRIS, load_functions
-from sparql.workers.processes.task import Task, TaskMemoryExceeded, TaskTimeout
+from sparql.workers.task import Task, TaskMemoryExceeded, TaskTimeout
 
 _LONG: Final = 100_000
 """Characters of all arguments from which a call is made in a process of its own: geometry of some thousand

@@ -37,6 +37,3 @@ class RemoteCapturer:
             )
         graph = self._store.graph.until(timeout_s)
         return capture(graph, text, using=using, using_named=using_named, base=base)
-
-    def close(self) -> None:
-        """Does nothing."""

@@ -36,11 +36,10 @@ from sparql.remote.store import LOCAL_GRAPHS, RemoteStore
 from sparql.remote.store_capabilities import terms_of
 from sparql.remote.texts import called_functions, reads_beside, with_kept_apart, without_system_graphs
 from sparql.syntax.request_facts import Kind, facts_of
+from sparql.workers.fair_queue import FairQueue
 from sparql.workers.pool import WorkerPool
-from sparql.workers.protocol import StreamedResult
-from sparql.workers.queue.fair_queue import Places
-from sparql.workers.queue.workers import PoolSettings, PoolStatistics
-from sparql.workers.result import QueryRequest
+from sparql.workers.query import PoolStatistics, QueryRequest, StreamedResult
+from sparql.workers.workers import PoolSettings
 
 _AT_ONCE = 16
 _CONNECT_TIMEOUT_S = 10.0
@@ -87,7 +86,8 @@ class RemoteQueryService:
         self._beside = beside
         self._terms = terms_of(store.address.query_url, store.capabilities)
         self._threads = ThreadPoolExecutor(_AT_ONCE, "remote queries")
-        self._places = Places(_AT_ONCE, settings.queue_limit, self._refusal)
+        # A client never has all places.
+        self._places = FairQueue(_AT_ONCE - 1, settings.queue_limit, self._refusal, range(_AT_ONCE))
         self._running: set[asyncio.Task[None]] = set()
         self._client: httpx.AsyncClient | None = None
 
@@ -266,11 +266,11 @@ class RemoteQueryService:
         error: SparqlError | None = ReaderLost("The query was stopped; try again later.")
         try:
             async with asyncio.timeout(timeout_s):
-                await self._places.take()
+                place = await self._places.take()
                 try:
                     await self._fetch(passed, convert, result, timeout_s)
                 finally:
-                    self._places.give_back()
+                    self._places.give_back(place)
             error = None
         except TimeoutError:
             self.statistics.kills += 1

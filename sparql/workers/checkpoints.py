@@ -20,8 +20,7 @@ from typing import Protocol
 from sparql.model.errors import ReaderLost
 from sparql.model.store_errors import StoreUnwritable
 from sparql.storage.checkpoint_folder import Checkpoint
-from sparql.workers.capture.commit_log import MOST_QUADS, CommitLog
-from sparql.workers.capture.store_copy import LEAST_GROWTH, copies_folder, disk_bytes
+from sparql.workers.store_copy import LEAST_GROWTH, MOST_QUADS, CommitLog, copies_folder, disk_bytes
 
 _BYTES_A_QUAD = 600
 _FEWEST_QUADS = 500
@@ -78,7 +77,8 @@ class CheckpointKeeper:
         self.newest: Lease | None = None
         self.log = CommitLog(source)
         self._renewed_at = _FEWEST_QUADS
-        self._most_growth = LEAST_GROWTH
+        self.most_growth = LEAST_GROWTH
+        """The bytes that all copies together may take on the disk beside their checkpoint."""
         self._looked = self._resting_until = 0.0
         self._refused: tuple[int, float] | None = None
 
@@ -174,7 +174,7 @@ class CheckpointKeeper:
         previous, self.newest = self.newest, made
         share = size // 4 // self._copies // _BYTES_A_QUAD
         self._renewed_at = min(MOST_QUADS // 2, max(_FEWEST_QUADS, share))
-        self._most_growth = self._copies * _BYTES_A_COPY + max(LEAST_GROWTH, size // 2)
+        self.most_growth = self._copies * _BYTES_A_COPY + max(LEAST_GROWTH, size // 2)
         if previous is not None:
             self.drop(previous)
         self._on_refresh()
@@ -195,10 +195,10 @@ class CheckpointKeeper:
             self._renewing().add_done_callback(_note_failure)
         elif monotonic() - self._looked > _LOOK_EVERY_S:
             self._looked = monotonic()
-            self._in_thread(self._watch_growth, newest.path, self._most_growth)
+            self._in_thread(self._watch_growth, newest.path, self.most_growth)
 
     def _watch_growth(self, path: str, most: int) -> None:
-        if sum(disk_bytes(one, own=True) for one in glob(f"{escape(path)}-of-*/*")) > most:
+        if sum(disk_bytes(copy, own=True) for copy in glob(f"{escape(path)}-of-*/*")) > most:
             self._resting_until = monotonic() + _REST_S
 
     def _in_thread(self, work: Callable[..., None], *arguments: object) -> None:

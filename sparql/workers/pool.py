@@ -1,47 +1,76 @@
-"""The pool of worker processes: queries and dumps, each with a deadline.
-
-One worker, the express (see `queue.workers`), takes queries while all others are busy, so that short ones
-never wait for long ones. Its answers must be complete within a moment; a longer query is stopped there and
-starts again on another worker. Nothing of its answer has been sent by then. Queries of the same form (the
-text without names and values) do not use the express for the next minute.
-"""
+"""The pool of worker processes: queries, dumps and the changes of updates, each with a deadline."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, RdfFormat, parse
 
-from sparql.model.errors import MalformedRequest, QueryTimeout, SparqlError
+from sparql.model.errors import MalformedRequest, QueryTimeout, ReaderLost, SparqlError
+from sparql.model.store_errors import StoreUnwritable
 from sparql.model.vocabulary import GRAPH
 from sparql.protocol.formats import BY_NAME, Format
 from sparql.rewriting.meaning.probes import Probe, Row, rows_of
 from sparql.syntax.request_facts import facts_of
 from sparql.workers.checkpoints import CheckpointSource
-from sparql.workers.members import members_of
-from sparql.workers.processes.frames import FrameKind
-from sparql.workers.processes.launching import Launched
-from sparql.workers.processes.process import WorkerProcess
-from sparql.workers.queue.client import CLIENT
-from sparql.workers.queue.slow_forms import SlowForms
-from sparql.workers.queue.workers import PoolSettings, PoolStatistics, Workers
-from sparql.workers.result import Answer, Preparation, QueryRequest, QueryResult, error_of
-
-_EXPRESS_S = 0.25
+from sparql.workers.frames import FrameKind
+from sparql.workers.process import WorkerProcess
+from sparql.workers.query import PoolStatistics, Preparation, QueryRequest, error_of, members_of
+from sparql.workers.workers import PoolSettings, Workers
+from sparql.writing.update_account import QuadDelta
 
 
-class _TookTooLong(Exception):
-    """The express worker is needed for other queries."""
+class QueryResult:
+    """An answer in progress: its head is known, its body arrives in chunks of at most 64 KB, iterated once.
+
+    When something fails after the head the iteration raises, so one that ends is complete. ``revision`` is
+    that of the store that the query read; ``unknown_functions`` are the IRIs of called functions that do not
+    exist here. ``killer`` is the timer that ends the worker at the deadline.
+    """
+
+    def __init__(self, worker: WorkerProcess, killer: asyncio.TimerHandle, head: Mapping[str, Any]) -> None:
+        self.worker = worker
+        self.killer = killer
+        self.revision = worker.revision
+        self.format = BY_NAME[head["format"]]
+        self.unknown_functions: tuple[str, ...] = tuple(head.get("unknown_functions", ()))
+        self.finished = False
+
+    @property
+    def media_type(self) -> str:
+        """The media type of the body, without parameters."""
+        return self.format.media_type
+
+    def whole(self) -> bytes | None:
+        """The body, if all of it has arrived; None while more is to come. Ends the iteration."""
+        chunks = self.worker.frames.take_finished()
+        if chunks is None:
+            return None
+        self.finished = True
+        return b"".join(chunks)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while not self.finished:
+            try:
+                kind, payload = await self.worker.frames.next()
+            except EOFError:
+                raise await self.worker.cause_of_end() from None
+            if kind is FrameKind.DATA:
+                yield payload
+            else:
+                self.finished = True
+                if kind is not FrameKind.END:
+                    raise error_of(kind, payload)
 
 
 class WorkerPool:
-    """Runs queries in worker processes on checkpoints of ``source``.
+    """Runs queries in worker processes on checkpoints of ``source``, and works out the changes of updates.
 
     Belongs to one event loop: ``async with WorkerPool(source) as pool``, or ``start`` and ``close``.
     """
@@ -53,17 +82,11 @@ class WorkerPool:
         """Prepares queries that `solutions` runs."""
         self._source = source
         self._workers = Workers(source, self.settings, self.statistics)
-        self._long = SlowForms(time.monotonic)
-
-    def launch(self, starting: list[Launched] | None = None) -> None:
-        """Begin to start the workers without waiting; `start` waits for them.
-
-        Processes in `starting` that have these limits are taken over and removed from that list.
-        """
-        self._workers.launch(starting)
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def start(self) -> None:
         """Start all workers; returns when they are ready. Raises ReaderLost when one does not start."""
+        self._loop = asyncio.get_running_loop()
         await self._workers.start()
 
     async def close(self) -> None:
@@ -79,7 +102,7 @@ class WorkerPool:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The process ids of the workers."""
+        """The process ids of the workers that answer queries."""
         return self._workers.pids
 
     @property
@@ -110,31 +133,14 @@ class WorkerPool:
 
     async def open_query(self, request: QueryRequest) -> QueryResult:
         """Like ``query``, for callers that cannot use a block; ``close_query`` must follow."""
-        answer, head = await self._ask(FrameKind.QUERY, members_of(request), request.timeout_s, request)
-        return QueryResult(answer, BY_NAME[head["format"]], tuple(head.get("unknown_functions", ())))
+        return await self._ask(FrameKind.QUERY, members_of(request), request.timeout_s, request)
 
     async def prepared(self, request: QueryRequest) -> tuple[str, int]:
         """The prepared text of the query, and the revision that it would read, without running it."""
         timeout_s = request.timeout_s or self.settings.timeout_s
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout_s
-        # Its questions to the worker may take too long for the express.
-        worker = await self._workers.take(deadline, avoid_express=True)
-        killer = loop.call_at(deadline, self._workers.expire, worker, timeout_s)
-        try:
-            await self._workers.refresh(worker)
+        async with self._worker(timeout_s) as (worker, killer, deadline):
             members = await self._rewritten(worker, members_of(request), request, timeout_s, deadline)
-        except EOFError:
-            self._workers.give_back(worker)
-            raise await worker.cause_of_end() from None
-        except SparqlError:
-            self._workers.give_back(worker)
-            raise
-        except BaseException:
-            self._workers.retire(worker)
-            raise
-        finally:
-            killer.cancel()
+        killer.cancel()
         self._workers.give_back(worker)
         return members["text"], worker.revision
 
@@ -156,49 +162,28 @@ class WorkerPool:
             "format": format_.name,
             "prefixes": dict(prefixes or {}),
         }
-        answer, head = await self._ask(FrameKind.DUMP, members, timeout_s)
-        return QueryResult(answer, BY_NAME[head["format"]])
+        return await self._ask(FrameKind.DUMP, members, timeout_s)
 
     def close_query(self, result: QueryResult) -> None:
         """Finish an answer, complete or not; never blocks, so it can run while a task is canceled."""
-        self._finish(result.answer)
+        result.killer.cancel()
+        if result.finished:
+            self._workers.give_back(result.worker)
+        else:
+            self._workers.retire(result.worker)
 
-    async def _ask(
-        self,
-        kind: FrameKind,
-        members: dict[str, Any],
-        timeout_s: float | None,
-        request: QueryRequest | None = None,
-    ) -> tuple[Answer, dict[str, Any]]:
-        """Give work to a worker and wait for the head of its answer; ``_finish`` must follow."""
-        timeout_s = timeout_s or self.settings.timeout_s
-        deadline = asyncio.get_running_loop().time() + timeout_s
-        text, client = members.get("text", ""), CLIENT.get()
-        avoid_express = self._long.known(client, text)
-        try:
-            return await self._ask_one(
-                kind, members, timeout_s, deadline, request, avoid_express=avoid_express
-            )
-        except _TookTooLong:
-            self._long.note(client, text)
-            self._workers.took_too_long(client)
-            return await self._ask_one(
-                kind, members, timeout_s, deadline, request, avoid_express=True, again=True
-            )
+    @asynccontextmanager
+    async def _worker(
+        self, timeout_s: float
+    ) -> AsyncIterator[tuple[WorkerProcess, asyncio.TimerHandle, float]]:
+        """A worker on an up-to-date checkpoint, its timer and the deadline; where the block fails, it is
+        free again.
 
-    async def _ask_one(
-        self,
-        kind: FrameKind,
-        members: dict[str, Any],
-        timeout_s: float,
-        deadline: float,
-        request: QueryRequest | None,
-        *,
-        avoid_express: bool = False,
-        again: bool = False,
-    ) -> tuple[Answer, dict[str, Any]]:
-        worker = await self._workers.take(deadline, avoid_express=avoid_express, again=again)
+        Raises TooManyQueries, QueryTimeout and ReaderLost.
+        """
         loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_s
+        worker = await self._workers.take(deadline)
         if loop.time() >= deadline:
             # It has received nothing yet, so there is no reason to kill it.
             self._workers.give_back(worker)
@@ -206,52 +191,47 @@ class WorkerPool:
         killer = loop.call_at(deadline, self._workers.expire, worker, timeout_s)
         try:
             await self._workers.refresh(worker)
+            yield worker, killer, deadline
+        except BaseException as error:
+            killer.cancel()
+            if not isinstance(error, EOFError | SparqlError):
+                # Canceled, or no checkpoint: what this worker does is no longer wanted.
+                self._workers.retire(worker)
+                raise
+            # Nothing was sent, or its end has arrived: the worker is free, or has ended.
+            self._workers.give_back(worker)
+            if isinstance(error, EOFError):
+                raise await worker.cause_of_end() from None
+            raise
+
+    async def _ask(
+        self,
+        kind: FrameKind,
+        members: dict[str, Any],
+        timeout_s: float | None,
+        request: QueryRequest | None = None,
+    ) -> QueryResult:
+        """Give work to a worker and wait for the head of its answer; ``close_query`` must follow."""
+        timeout_s = timeout_s or self.settings.timeout_s
+        async with self._worker(timeout_s) as (worker, killer, deadline):
             as_sent = members
-            if request is not None and request.preparation is not None:
+            preparation = None if request is None else request.preparation
+            if request is not None and preparation is not None:
                 members = await self._rewritten(worker, members, request, timeout_s, deadline)
             if not worker.alive:
                 # The deadline passed first.
                 raise EOFError
             worker.send(kind, {**members, "path": worker.path})
             self.statistics.queries += 1
-            if self._workers.is_express(worker):
-                await self._wait_for_whole(worker)
             answered, payload = await worker.frames.next()
-            if answered is FrameKind.ERROR and members is not as_sent and _may_run_as_sent(request):
+            optional = preparation is not None and preparation.optional
+            if answered is FrameKind.ERROR and members is not as_sent and optional:
                 # Errors should refer to the text as the client sent it.
                 worker.send(kind, {**as_sent, "path": worker.path})
                 answered, payload = await worker.frames.next()
-        except EOFError:
-            killer.cancel()
-            self._workers.give_back(worker)
-            raise await worker.cause_of_end() from None
-        except SparqlError:
-            # Nothing was sent, or its end has arrived: the worker is free.
-            killer.cancel()
-            self._workers.give_back(worker)
-            raise
-        except BaseException:
-            # Canceled, no checkpoint, or to be run on another worker: this worker's result is of no use.
-            killer.cancel()
-            self._workers.retire(worker)
-            raise
-        answer = Answer(worker, worker.revision, killer)
-        if answered is not FrameKind.HEAD:
-            answer.finished = True
-            self._finish(answer)
-            raise error_of(answered, payload)
-        return answer, payload
-
-    async def _wait_for_whole(self, worker: WorkerProcess) -> None:
-        """Wait for the complete answer. Raises _TookTooLong if this worker is still the express."""
-        whole = False
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_EXPRESS_S):
-                whole = await worker.frames.whole()
-        if not whole and self._workers.is_express(worker):
-            self.statistics.kills += 1
-            worker.kill(None)
-            raise _TookTooLong
+            if answered is not FrameKind.HEAD:
+                raise error_of(answered, payload)
+        return QueryResult(worker, killer, payload)
 
     async def _rewritten(
         self,
@@ -263,7 +243,7 @@ class WorkerPool:
     ) -> dict[str, Any]:
         """The members with the prepared text for this checkpoint.
 
-        Raises QueryTimeout, EOFError when the worker was killed, and _TookTooLong like `_wait_for_whole`.
+        Raises QueryTimeout, and EOFError when the worker was killed.
         """
         if request.preparation is None:
             return members
@@ -272,39 +252,20 @@ class WorkerPool:
             if not worker.alive:
                 # The deadline passed while the probe was thought of.
                 raise EOFError
-            asked = {**members, "text": probe.text, "result_format": "json", "path": worker.path}
-            worker.send(FrameKind.QUERY, asked)
-            chunks = []
-            while (frame := await worker.frames.next())[0] in (FrameKind.HEAD, FrameKind.DATA):
-                if frame[0] is FrameKind.DATA:
-                    chunks.append(frame[1])
-            if frame[0] is not FrameKind.END:
-                raise error_of(*frame)
-            return rows_of(json.loads(b"".join(chunks)))
+            worker.send(
+                FrameKind.QUERY, {**members, "text": probe.text, "result_format": "json", "path": worker.path}
+            )
+            _, data = await _whole_answer(worker)
+            return rows_of(json.loads(data))
 
-        try:
-            async with asyncio.timeout(_EXPRESS_S if self._workers.is_express(worker) else None):
-                left_s = deadline - asyncio.get_running_loop().time()
-                text = await request.preparation.apply(
-                    worker.revision, ask, timeout_s=timeout_s, left_s=left_s
-                )
-        except TimeoutError:
-            self.statistics.kills += 1
-            worker.kill(None)
-            raise _TookTooLong from None
+        left_s = deadline - asyncio.get_running_loop().time()
+        text = await request.preparation.apply(worker.revision, ask, timeout_s=timeout_s, left_s=left_s)
         if text == members["text"]:
             return members
         if request.preparation.optional and members["text"] == request.text:
             # Only candidates: it names the same graphs, and scanning a long text for them is slow.
             return {**members, "text": text, "sent": request.text}
         return {**members_of(replace(request, text=text)), "sent": request.text}
-
-    def _finish(self, answer: Answer) -> None:
-        answer.killer.cancel()
-        if answer.finished:
-            self._workers.give_back(answer.worker)
-        else:
-            self._workers.retire(answer.worker)
 
     async def solutions(self, text: str, timeout_s: float | None = None) -> dict[str, Any]:
         """The parsed SPARQL 1.1 JSON results of a SELECT or ASK."""
@@ -316,6 +277,70 @@ class WorkerPool:
             parsed: dict[str, Any] = json.loads(b"".join([chunk async for chunk in result]))
         return parsed
 
+    def capture(
+        self,
+        text: str,
+        using: Sequence[NamedNode] = (),
+        using_named: Sequence[NamedNode] = (),
+        timeout_s: float = 30.0,
+        base: str | None = None,
+    ) -> QuadDelta:
+        """What an update would change in the store as it is now, worked out by a worker on a copy of it.
 
-def _may_run_as_sent(request: QueryRequest | None) -> bool:
-    return request is not None and request.preparation is not None and request.preparation.optional
+        Blocks: to be called on a thread of its own, by one at a time, while nobody writes. Raises
+        RequestError, ReadError and WriteError.
+        """
+        if self._loop is None:
+            raise ReaderLost("The workers have not been started.")
+        members = {
+            "text": text,
+            "using": [graph.value for graph in using],
+            "using_named": [graph.value for graph in using_named],
+            "base": base,
+        }
+        work = self._capture(members, timeout_s)
+        head, body = asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        split = head["removals_bytes"]
+        return QuadDelta(
+            additions=frozenset(parse(body[split:], format=RdfFormat.N_QUADS)),
+            removals=frozenset(parse(body[:split], format=RdfFormat.N_QUADS)),
+            graphs_created=frozenset(NamedNode(iri) for iri in head["graphs_created"]),
+            graphs_dropped=frozenset(NamedNode(iri) for iri in head["graphs_dropped"]),
+        )
+
+    async def _capture(self, members: dict[str, Any], timeout_s: float) -> tuple[dict[str, Any], bytes]:
+        keeper = self._workers.keeper
+        async with self._workers.capturing() as worker:
+            killer = asyncio.get_running_loop().call_later(timeout_s, self._workers.expire, worker, timeout_s)
+            try:
+                await self._workers.refresh(worker, writable=True)
+                if worker.needs_copy or not worker.has_copy or worker.revision < keeper.revision():
+                    raise StoreUnwritable(Path(worker.path).parent, "no copy can be made for the update")
+                worker.send(FrameKind.CAPTURE, members)
+                head, body = await _whole_answer(worker)
+                # Updates of several operations write to it and revert that, whatever their result.
+                worker.needs_copy = head["copy_bytes"] > keeper.most_growth // 2
+            except StoreUnwritable:
+                # The copy may be partly written.
+                worker.needs_copy = True
+                raise
+            except EOFError:
+                raise await worker.cause_of_end() from None
+            finally:
+                killer.cancel()
+        return head, body
+
+
+async def _whole_answer(worker: WorkerProcess) -> tuple[dict[str, Any], bytes]:
+    """Head and body of the answer to what was sent. Raises its error, and EOFError when the worker ends."""
+    head: dict[str, Any] = {}
+    chunks: list[bytes] = []
+    while (frame := await worker.frames.next())[0] is not FrameKind.END:
+        kind, payload = frame
+        if kind is FrameKind.HEAD:
+            head = payload
+        elif kind is FrameKind.DATA:
+            chunks.append(payload)
+        else:
+            raise error_of(kind, payload)
+    return head, b"".join(chunks)

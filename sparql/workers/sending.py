@@ -8,8 +8,8 @@ import socket
 import threading
 import time
 
-from sparql.workers.processes.frames import FrameKind, pack
-from sparql.workers.processes.limits import MEMORY_EXIT_STATUS, OwnMemory, slow_down
+from sparql.workers.frames import FrameKind, pack
+from sparql.workers.limits import MEMORY_EXIT_STATUS, OwnMemory, slow_down
 
 _FIRST_CHUNK = 4 * 1024
 CHUNK = 64 * 1024

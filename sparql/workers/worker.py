@@ -3,8 +3,11 @@
 Started as ``python -m sparql.workers.worker DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES``. Queries arrive over the
 data socket and answers are sent over it. The control pipe brings the numbers of queries to stop; its end
 means that the parent is gone. A query is evaluated, serialized and dropped in one thread, because the
-engine's results belong to the thread that made them. One that takes long is slowed down, so that short ones
-elsewhere are not; its thread ends with it, and another one goes on.
+engine's results belong to the thread that made them. A query that takes long gets a lower priority than
+others; its thread ends with it, and the next query runs in a new one.
+
+An update's changes are worked out on the worker's copy of the store. What it writes to the copy on the way is
+reverted, so the copy always equals a revision of the store.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import shutil
 import socket
 import sys
 import threading
+from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
@@ -36,20 +40,17 @@ from sparql.protocol.formats import BY_NAME, Format
 from sparql.storage.dump import check_triple_terms, triple_term_unwritable
 from sparql.syntax.column_order import as_in, with_columns
 from sparql.syntax.unknown_functions import tolerating
-from sparql.workers.capture.store_copy import CopyBehind, StoreCopy, copies_folder, copy_of
+from sparql.workers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
 from sparql.workers.functions import FUNCTION_IRIS, Functions, load_aggregates, load_functions
-from sparql.workers.processes.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
-from sparql.workers.processes.limits import (
-    die_with_parent,
-    forbid_network,
-)
+from sparql.workers.limits import die_with_parent, forbid_network
 from sparql.workers.sending import CHUNK, QueryMonitor, QueryStopped, Sink
+from sparql.workers.store_copy import CopyBehind, StoreCopy, copies_folder, copy_of, disk_bytes
 from sparql.workers.whole_graph import whole_graph
 
 _IDLE_BEFORE_WARMING_S = 2.0
 _IN_MEMORY = 2**20
 # Parsers recurse for each nesting level of a text. This is address space; memory is taken when used.
-THREAD_STACK_BYTES = 16 * 2**20
+_THREAD_STACK_BYTES = 16 * 2**20
 
 
 class Worker:
@@ -73,14 +74,16 @@ class Worker:
         self._connection.sendall(pack(FrameKind.READY))
 
     def serve(self) -> bool:
-        """Answer queries until the parent closes the connection; True if another thread should continue."""
+        """Answer queries until the parent closes the connection; True if the thread was slowed down."""
         try:
             while (frame := self._next_frame()) is not None:
                 kind, payload = frame
                 if kind is FrameKind.CLOSE:
                     self._close()
                     continue
-                self._monitor.begin()
+                if kind is not FrameKind.CAPTURE:
+                    # All writers wait for an update.
+                    self._monitor.begin()
                 if kind is FrameKind.FEED:
                     self._follow(json.loads(payload))
                 else:
@@ -122,18 +125,20 @@ class Worker:
         try:
             if kind is FrameKind.DUMP:
                 self._dump(request)
+            elif kind is FrameKind.CAPTURE:
+                self._capture(request)
             else:
                 self._run(request)
         except SparqlError as error:
             self._refuse(error)
         except SyntaxError as error:
-            self._refuse(self._syntax_problem(request, error))
+            self._refuse(self._syntax_problem(kind, request, error))
         except QueryStopped:
             self._report("stopped", "")
         except (ValueError, OSError, RuntimeError) as error:
             self._report("failed", str(error))
 
-    def _syntax_problem(self, request: dict[str, Any], error: SyntaxError) -> SparqlError:
+    def _syntax_problem(self, kind: FrameKind, request: dict[str, Any], error: SyntaxError) -> SparqlError:
         """The error with its position in the text as sent, if another text was run."""
         # Imported here, since it is rarely needed.
         from sparql.syntax.request_facts import syntax_problem
@@ -149,7 +154,7 @@ class Worker:
                 text, error = sent, own
             except (ValueError, OSError, RuntimeError):
                 pass
-        return syntax_problem("query", str(error), text)
+        return syntax_problem("update" if kind is FrameKind.CAPTURE else "query", str(error), text)
 
     def _refuse(self, error: SparqlError) -> None:
         self._connection.sendall(pack(FrameKind.REFUSED, pickle.dumps(error)))
@@ -212,7 +217,9 @@ class Worker:
             # An empty store answers at once.
             found = pyoxigraph.Store().query(request["text"], **given)
             assert isinstance(found, QuerySolutions)
-            return as_in(request.get("sent") or request["text"], (one.value for one in found.variables))
+            return as_in(
+                request.get("sent") or request["text"], (variable.value for variable in found.variables)
+            )
 
         return store.query(with_columns(request["text"], columns), **given, **dataset)
 
@@ -243,6 +250,41 @@ class Worker:
         sink = self._sink(request, format_)
         # The engine accepts any object with a write method.
         store.dump(sink, format=format_.engine, from_graph=graph, prefixes=prefixes)  # type: ignore[arg-type]
+        sink.finish()
+
+    def _capture(self, request: dict[str, Any]) -> None:
+        """Send the changes of an update: its removals and then its additions as N-Quads."""
+        # Imported here: workers that answer queries do without.
+        from sparql.storage.disk_space import unwritable
+        from sparql.writing.updates import capture
+
+        copy = self._copy
+        assert copy is not None
+        assert copy.store is not None
+        try:
+            delta = capture(
+                copy.store,
+                request["text"],
+                using=[NamedNode(iri) for iri in request["using"]],
+                using_named=[NamedNode(iri) for iri in request["using_named"]],
+                base=request["base"],
+                functions=self._functions_for(request["text"]),
+                aggregates=self._aggregates,
+                writable=True,
+                buffer=copy.buffer,
+            )
+        except OSError as error:
+            raise unwritable(Path(self._path).parent, error) from error
+        removals = pyoxigraph.serialize(delta.removals, format=RdfFormat.N_QUADS) or b""
+        head = {
+            "removals_bytes": len(removals),
+            "graphs_created": [graph.value for graph in delta.graphs_created],
+            "graphs_dropped": [graph.value for graph in delta.graphs_dropped],
+            "copy_bytes": disk_bytes(copy.path, own=True),
+        }
+        sink = Sink(self._connection, self._monitor, request["number"], pack_json(FrameKind.HEAD, head))
+        sink.write(removals)
+        sink.write(pyoxigraph.serialize(delta.additions, format=RdfFormat.N_QUADS) or b"")
         sink.finish()
 
     def _open(self, path: str) -> pyoxigraph.Store:
@@ -354,19 +396,19 @@ def main(arguments: list[str]) -> int:
     forbid_network()
     monitor = QueryMonitor(control, memory_limit_bytes)
     monitor.start()
-    threading.stack_size(THREAD_STACK_BYTES)
+    threading.stack_size(_THREAD_STACK_BYTES)
     with socket.socket(fileno=data) as connection:
         worker = Worker(connection, monitor)
         try:
             worker.greet()
         except BrokenPipeError:
             return 0  # The server ended before it needed this worker.
-        while (goes_on := run_in_thread(worker)) is True:
+        while (slowed := _serve_in_thread(worker)) is True:
             pass
-    return 0 if goes_on is False else 1
+    return 0 if slowed is False else 1
 
 
-def run_in_thread(worker: Worker) -> bool | None:
+def _serve_in_thread(worker: Worker) -> bool | None:
     """The result of the worker's `serve` in a new thread; None when it fails."""
     found: list[bool] = []
     thread = threading.Thread(target=lambda: found.append(worker.serve()))

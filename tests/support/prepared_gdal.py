@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from server.data.features import gdal, gdal_worker
-from sparql.workers.processes.forking import ForkedProcess, Forking
+from sparql.workers.forking import ForkedProcess, Forking
 
 start_anew = gdal.start
 _FORKING = Forking(environment={"PYTHONPATH": str(Path(__file__).parents[2])})

@@ -6,8 +6,11 @@ where it calls a function or is idle. `tests/sparql/workers/test_launching.py` s
 
 from __future__ import annotations
 
-from sparql.workers.processes import launching
-from sparql.workers.processes.forking import ForkedProcess, Forking
+import os
+import socket
+
+from sparql.workers import process as launching
+from sparql.workers.forking import ForkedProcess, Forking
 
 start_anew = launching.start
 _FORKING = Forking(environment=launching.worker_environment(*launching.LIBRARIES))
@@ -21,7 +24,15 @@ def fork_readers() -> None:
 def begin_forking() -> None:
     """Start the process that forks them; also those of processes that are forked from this one."""
     fork_readers()
-    launching.launch(0).terminate()
+    ours, theirs = socket.socketpair()
+    control, other = os.pipe()
+    reader = _forked(theirs.fileno(), control, 0)
+    reader.kill()
+    reader.wait()
+    for end in (ours, theirs):
+        end.close()
+    for descriptor in (control, other):
+        os.close(descriptor)
 
 
 def _forked(data: int, control: int, memory_limit_bytes: int) -> ForkedProcess:

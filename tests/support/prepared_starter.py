@@ -61,7 +61,6 @@ MODULES = (
     "server.jobs.extracting",
     "server.jobs.worker",
     "server.jobs.worker",
-    "server.runtime.early_start",
     "server.runtime.serving",
     "shapes.authoring.generating",
     "shapes.engine.compiled.compiled_engine",
@@ -82,7 +81,7 @@ MODULES = (
     "sparql.rewriting.meaning.text_match",
     "sparql.rewriting.spatial.acceleration",
     "sparql.spatial.relations",
-    "sparql.workers.result",
+    "sparql.workers.query",
     "sparql.writing.bulk",
     "sparql.writing.updates",
 )

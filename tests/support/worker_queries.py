@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from sparql.workers.pool import WorkerPool
-from sparql.workers.result import QueryRequest, QueryResult
+from sparql.workers.pool import QueryResult, WorkerPool
+from sparql.workers.query import QueryRequest
 
 RUNAWAY = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
 LOOKUP = "SELECT ?o WHERE { <http://e/0> <http://e/p> ?o }"

@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from server.data.features.names import DRIVERS
-from sparql.workers.processes.launching import Process
+from sparql.workers.process import Process
 
 # Other environment variables may change how GDAL works, such as which extensions SQLite loads.
 _ENVIRONMENT = frozenset(

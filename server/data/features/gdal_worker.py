@@ -27,7 +27,7 @@ _UNUSED = ("geopandas", "pandas", "pyproj", "shapely")
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command."""
-    from sparql.workers.processes.limits import forbid_network
+    from sparql.workers.limits import forbid_network
 
     forbid_network()
     command, *rest = arguments

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from sparql.workers.protocol import QueryService, StreamedResult
+from sparql.workers.query import QueryService, StreamedResult
 
 T = TypeVar("T")
 _UNWATCHED_S = 0.05

@@ -14,7 +14,7 @@ from server.monitoring.slow_queries import QUERY_TEXT, SlowQueries
 from server.runtime.telemetry.logs import AnswerLog, begin_request, log_answered
 from server.runtime.telemetry.metrics import Metrics
 from sparql.model.answer_warnings import collect
-from sparql.workers.queue.client import CLIENT
+from sparql.workers.fair_queue import CLIENT
 
 REQUEST_ID = "X-Request-Id"
 _REQUEST_ID = REQUEST_ID.lower().encode("ascii")

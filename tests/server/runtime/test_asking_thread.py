@@ -10,7 +10,7 @@ import pytest
 from server.runtime.asking_thread import AskingThread, at_home
 from sparql.ask.budget import Budget, current_budget
 from sparql.ask.errors import QuestionsRefused
-from sparql.workers.queue.client import CLIENT
+from sparql.workers.fair_queue import CLIENT
 
 
 async def compute() -> None:

@@ -29,7 +29,7 @@ from shapes.errors import ShapesError
 from shapes.gate.gate import ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
 from sparql.protocol.formats import BY_NAME
-from sparql.workers.result import QueryRequest
+from sparql.workers.query import QueryRequest
 from tests.server.conftest import RecordedModel, select
 from tests.support.prepared_processes import urbankg
 from tests.support.workshop import folders, settings_in
@@ -202,7 +202,7 @@ def test_a_server_does_not_wait_for_what_neither_queries_nor_plain_updates_need(
         "sparql.writing.updates",
         "typer",
     }
-    imported = imported_with("server.cli.entry, server.runtime.early_start, server.runtime.serving")
+    imported = imported_with("server.cli.entry, server.runtime.serving")
     assert "server.http.short.update_lane" in imported
     assert not later & imported
 

@@ -10,7 +10,8 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad
 
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.storage.write_buffer import WriteBuffer
-from sparql.workers.capture.capturer import UpdateCapturer
+from sparql.workers import checkpoints
+from tests.support.capturing import Capturing
 
 _WRITES = """
 import sys
@@ -82,32 +83,36 @@ def test_a_store_without_checkpoints_writes_long_texts_out(tmp_path: Path) -> No
     store.close()
 
 
-def test_the_clone_of_the_capturer_is_written_out_while_it_follows(tmp_path: Path) -> None:
+def test_the_copy_of_the_capturer_is_written_out_while_it_follows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It is not replaced because of its size.
+    monkeypatch.setattr(checkpoints, "LEAST_GROWTH", 2**30)
     store = EmbeddedStore(tmp_path)
-    capturer = UpdateCapturer(store, memory_limit_bytes=2**31)
+    capturer = Capturing(store)
     update = "DELETE { ?s ?p 'x' } INSERT { ?s ?p 'y' } WHERE { ?s ?p 'z' }"
     capturer.capture(update)
-    (clone,) = (tmp_path / "checkpoints").glob("clone-*")
-    before = table_files(clone)
+    (copy,) = capturer.copies()
+    before = table_files(copy)
     for number in range(10):
-        store.commit(quads(100, about=f"s{number}", length=10_000))
+        store.commit(quads(40, about=f"s{number}", length=25_000))
         capturer.capture(update)
-    assert [*(tmp_path / "checkpoints").glob("clone-*")] == [clone]
-    assert table_files(clone) != before
+    assert capturer.copies() == [copy]
+    assert table_files(copy) != before
     capturer.close()
     store.close()
 
 
 def test_temporary_writes_of_updates_are_flushed(tmp_path: Path) -> None:
     store = EmbeddedStore(tmp_path)
-    capturer = UpdateCapturer(store, memory_limit_bytes=2**31)
+    capturer = Capturing(store)
     data = " ".join(f"<http://e/s> <http://e/p> {n} ." for n in range(3000))
     update = f"INSERT DATA {{ {data} }} ; DELETE WHERE {{ ?s ?p ?o }}"
     capturer.capture(update)
-    (clone,) = (tmp_path / "checkpoints").glob("clone-*")
-    before = table_files(clone)
+    (copy,) = capturer.copies()
+    before = table_files(copy)
     for _ in range(3):
         assert not capturer.capture(update).additions
-    assert table_files(clone) != before
+    assert table_files(copy) != before
     capturer.close()
     store.close()

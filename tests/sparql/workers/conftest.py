@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sparql.workers.pool import WorkerPool
-from sparql.workers.queue.workers import PoolSettings
+from sparql.workers.workers import PoolSettings
 from tests.support.stores import StoreCheckpoints
 
 

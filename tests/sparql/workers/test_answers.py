@@ -11,7 +11,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 from sparql.model.errors import RemoteAccessRefused, SyntaxProblem
 from sparql.protocol.formats import BY_NAME
 from sparql.workers.pool import WorkerPool
-from sparql.workers.result import QueryRequest
+from sparql.workers.query import QueryRequest
 from tests.support.stores import StoreCheckpoints
 from tests.support.waiting import eventually
 from tests.support.worker_queries import ALL, LOOKUP, body, quads

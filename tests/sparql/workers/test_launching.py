@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sparql.workers.processes import launching
-from sparql.workers.processes.launching import LIBRARIES, launch, worker_environment
+from sparql.workers.process import LIBRARIES, worker_environment
 from tests.support.prepared_readers import start_anew
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the libraries are those of Linux")
@@ -37,16 +36,22 @@ def test_an_allocator_that_lacks_a_library_of_the_system_is_left_out(tmp_path: P
 
 
 def test_the_environment_of_the_server_comes_before_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launching, "start", start_anew)
     monkeypatch.setenv("LD_PRELOAD", "")
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=0")
-    launched = launch(2**30)
+    ours, theirs = socket.socketpair()
+    control, other = os.pipe()
+    process = start_anew(theirs.fileno(), control, 2**30)
     try:
-        launched.socket.settimeout(120)
-        assert launched.socket.recv(1), "it is there"
-        environment = Path(f"/proc/{launched.process.pid}/environ").read_bytes().split(b"\0")
+        ours.settimeout(120)
+        assert ours.recv(1), "it is there"
+        environment = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
     finally:
-        launched.terminate()
+        process.kill()
+        process.wait()
+        for end in (ours, theirs):
+            end.close()
+        for descriptor in (control, other):
+            os.close(descriptor)
     assert b"LD_PRELOAD=" in environment
     assert b"GLIBC_TUNABLES=glibc.malloc.hugetlb=0" in environment
 

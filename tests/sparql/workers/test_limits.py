@@ -16,8 +16,8 @@ from sparql.model.errors import QueryMemoryExceeded, QueryTimeout, TooManyQuerie
 from sparql.protocol.formats import BY_NAME
 from sparql.rewriting.meaning.probes import Probe, Row
 from sparql.workers.pool import WorkerPool
-from sparql.workers.queue.workers import PoolSettings
-from sparql.workers.result import QueryRequest
+from sparql.workers.query import QueryRequest
+from sparql.workers.workers import PoolSettings
 from tests.support.stores import StoreCheckpoints
 from tests.support.waiting import eventually
 from tests.support.worker_queries import ALL, LOOKUP, RUNAWAY, body, drained, is_running, quads
@@ -53,21 +53,21 @@ async def test_a_full_queue_turns_queries_away(source: StoreCheckpoints) -> None
     source.write(*quads(3_000))
     async with WorkerPool(source, PoolSettings(workers=1, queue_limit=1, timeout_s=30)) as pool:
         runaway = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=2.0))
-        await eventually(lambda: pool._workers._sharing.held)
-        avoid_express = asyncio.create_task(pool.solutions(LOOKUP, timeout_s=120))
+        await eventually(lambda: pool._workers._queue.holders)
+        waiting = asyncio.create_task(pool.solutions(LOOKUP, timeout_s=120))
         await asyncio.sleep(0)
         with pytest.raises(TooManyQueries):
             await pool.solutions(LOOKUP)
         with pytest.raises(QueryTimeout):
             await runaway
-        assert len((await avoid_express)["results"]["bindings"]) == 1
+        assert len((await waiting)["results"]["bindings"]) == 1
 
 
 async def test_a_query_that_waits_past_its_deadline_is_turned_away(source: StoreCheckpoints) -> None:
     source.write(*quads(3_000))
     async with WorkerPool(source, PoolSettings(workers=1)) as pool:
         runaway = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=2.0))
-        await eventually(lambda: pool._workers._sharing.held)
+        await eventually(lambda: pool._workers._queue.holders)
         with pytest.raises(TooManyQueries):
             await pool.solutions(LOOKUP, timeout_s=0.3)
         with pytest.raises(QueryTimeout):
@@ -92,31 +92,6 @@ async def test_an_expired_deadline_is_reported(source: StoreCheckpoints, pool: W
         with pytest.raises(QueryTimeout):
             await pool.solutions("ASK {}", timeout_s=5e-324)
     assert (await pool.solutions("ASK {}"))["boolean"] is True
-
-
-async def test_short_queries_are_answered_while_all_workers_are_busy(source: StoreCheckpoints) -> None:
-    source.write(*quads(3_000))
-    async with WorkerPool(source, PoolSettings(workers=1, timeout_s=600, express=True)) as pool:
-        runaways = [asyncio.create_task(pool.solutions(RUNAWAY)) for _ in range(3)]
-        await eventually(lambda: pool.statistics.kills >= 2)
-        for _ in range(3):
-            assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
-        assert not any(one.done() for one in runaways)
-        assert pool.waiting == 2
-        for one in runaways:
-            one.cancel()
-        await asyncio.gather(*runaways, return_exceptions=True)
-
-
-async def test_a_query_that_is_too_long_for_the_express_starts_again(source: StoreCheckpoints) -> None:
-    source.store.bulk_extend(quads(200_000))
-    source.write()
-    async with WorkerPool(source, PoolSettings(workers=1, timeout_s=60, express=True)) as pool:
-        async with pool.query(QueryRequest(ALL, BY_NAME["tsv"])) as held:
-            waiting = asyncio.create_task(body(pool, QueryRequest(ALL, BY_NAME["tsv"])))
-            await eventually(lambda: pool.statistics.kills >= 1)
-            assert (await drained(held)).count(b"\n") == 200_001
-        assert (await waiting).count(b"\n") == 200_001
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux only")
@@ -153,7 +128,7 @@ async def test_a_caller_that_leaves_an_endless_query_frees_the_worker(source: St
     source.write(*quads(3_000))
     async with WorkerPool(source, PoolSettings(workers=1, timeout_s=60)) as pool:
         runaway = asyncio.create_task(pool.solutions(RUNAWAY))
-        await eventually(lambda: pool._workers._sharing.held)
+        await eventually(lambda: pool._workers._queue.holders)
         runaway.cancel()
         with pytest.raises(asyncio.CancelledError):
             await runaway

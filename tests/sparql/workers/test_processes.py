@@ -13,8 +13,8 @@ import pytest
 
 from sparql.model.errors import QueryTimeout, ReaderLost
 from sparql.workers.pool import WorkerPool
-from sparql.workers.queue.workers import PoolSettings
-from sparql.workers.result import QueryRequest
+from sparql.workers.query import QueryRequest
+from sparql.workers.workers import PoolSettings
 from tests.support.stores import StoreCheckpoints
 from tests.support.waiting import eventually, wait_until
 from tests.support.worker_queries import ALL, LOOKUP, drained, is_running, quads
@@ -28,7 +28,7 @@ _PARENT = """
 import asyncio, sys
 from pathlib import Path
 from sparql.workers.pool import WorkerPool
-from sparql.workers.queue.workers import PoolSettings
+from sparql.workers.workers import PoolSettings
 from tests.support.stores import StoreCheckpoints
 from tests.support.waiting import eventually
 
@@ -39,7 +39,7 @@ async def main():
     await pool.start()
     pairs = " . ".join(f"?a{n} ?b{n} ?c{n}" for n in range(12))
     running = asyncio.create_task(pool.solutions("SELECT (COUNT(*) AS ?n) { " + pairs + " }"))
-    await eventually(lambda: pool._workers._sharing.held)
+    await eventually(lambda: pool._workers._queue.holders)
     print(*pool.pids, flush=True)
     await running
 
@@ -117,24 +117,3 @@ def test_workers_die_with_their_parent_when_only_it_is_killed(tmp_path: Path) ->
         parent.wait()
         wait_until(lambda: not (any(is_running(pid) for pid in pids)), seconds=20)
         assert not any(is_running(pid) for pid in pids)
-
-
-async def test_workers_launched_ahead_are_the_ones_that_start(source: StoreCheckpoints) -> None:
-    source.write(*quads(1))
-    pool = WorkerPool(source, PoolSettings(workers=2))
-    pool.launch()
-    launched = {one.process.pid for one in pool._workers._launched}
-    await pool.start()
-    assert set(pool.pids) == launched
-    assert len((await pool.solutions(LOOKUP))["results"]["bindings"]) == 1
-    await pool.close()
-
-
-async def test_workers_launched_and_never_started_end_with_the_pool(
-    source: StoreCheckpoints,
-) -> None:
-    pool = WorkerPool(source, PoolSettings(workers=2))
-    pool.launch()
-    launched = [one.process for one in pool._workers._launched]
-    await pool.close()
-    assert all(process.poll() is not None for process in launched)

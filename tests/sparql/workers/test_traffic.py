@@ -12,11 +12,10 @@ from pyoxigraph import NamedNode
 
 from sparql.model.errors import GraphUnknown, SparqlError, SyntaxProblem
 from sparql.protocol.formats import BY_NAME
-from sparql.workers import pool as pools
+from sparql.workers import workers as staff
 from sparql.workers.pool import WorkerPool
-from sparql.workers.queue import workers as staff
-from sparql.workers.queue.workers import PoolSettings
-from sparql.workers.result import QueryRequest
+from sparql.workers.query import QueryRequest
+from sparql.workers.workers import PoolSettings
 from tests.support.stores import StoreCheckpoints
 from tests.support.worker_queries import ALL, LOOKUP, body, quads
 
@@ -118,16 +117,3 @@ async def test_errors_alone_block_nothing(source: StoreCheckpoints) -> None:
                 await pool.solutions("SELECT * { ?s ?p ", timeout_s=DEADLINE_S)
         assert (await pool.solutions("ASK {}"))["boolean"] is True
         assert pool.pids == before
-
-
-async def test_a_short_answer_larger_than_the_buffer_is_complete_from_the_express(
-    source: StoreCheckpoints, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # A slow machine is no reason to start again elsewhere: only an answer that never comes is.
-    monkeypatch.setattr(pools, "_EXPRESS_S", DEADLINE_S)
-    source.write(*quads(6_000))
-    async with WorkerPool(source, PoolSettings(workers=1, express=True)) as pool:
-        held = await pool.open_query(QueryRequest(ALL, timeout_s=60))
-        assert len(await body(pool, QueryRequest(ALL, BY_NAME["json"], timeout_s=40))) > 512 * 1024
-        assert pool.statistics.kills == 0
-        pool.close_query(held)

@@ -23,7 +23,7 @@ from server.runtime.context import Services
 from sparql.model.errors import TripleTermUnwritable
 from sparql.protocol.formats import FOR_TRIPLE_TERMS, GRAPH_FORMATS, Format
 from sparql.protocol.negotiation import choose
-from sparql.workers.result import QueryRequest
+from sparql.workers.query import QueryRequest
 
 
 def router(services: Services, *needs: Needed) -> APIRouter:

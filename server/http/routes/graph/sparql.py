@@ -35,8 +35,7 @@ from sparql.rewriting.rewriter import Preparation, Rewriter
 from sparql.syntax.request_facts import Kind, QueryForm, facts_of
 from sparql.syntax.unknown_functions import unknown_function_message
 from sparql.workers.functions import load_aggregates, load_functions
-from sparql.workers.protocol import QueryService, StreamedResult
-from sparql.workers.result import QueryRequest
+from sparql.workers.query import QueryRequest, QueryService, StreamedResult
 
 if TYPE_CHECKING:
     from fastapi import APIRouter

@@ -31,7 +31,7 @@ from sparql.model.triple_store import TripleStore
 from sparql.protocol.conditions import Conditions, graph_tag
 from sparql.protocol.formats import GRAPH_FORMATS, Format
 from sparql.protocol.negotiation import choose, choose_by_name
-from sparql.workers.protocol import QueryService
+from sparql.workers.query import QueryService
 from sparql.writing.graph_store import (
     ChangeWriter,
     GraphRequest,

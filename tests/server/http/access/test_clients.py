@@ -22,8 +22,8 @@ from server.http.access.trusted_networks import networks_of
 from server.http.app import create_app
 from server.runtime.context import Services
 from server.runtime.settings import Settings
-from sparql.workers.queue.client import CLIENT, OURSELVES
-from sparql.workers.queue.workers import Workers
+from sparql.workers.fair_queue import CLIENT, OURSELVES
+from sparql.workers.workers import Workers
 from tests.server.conftest import RecordedModel
 from tests.server.http.routes.text.test_ask import CITY
 from tests.support.running_server import RunningServer
@@ -118,9 +118,9 @@ def takers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     take = Workers.take
 
-    async def noted(workers: Workers, deadline: float, **how: bool):
+    async def noted(workers: Workers, deadline: float):
         found.append(CLIENT.get())
-        return await take(workers, deadline, **how)
+        return await take(workers, deadline)
 
     monkeypatch.setattr(Workers, "take", noted)
     return found

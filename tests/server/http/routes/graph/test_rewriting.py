@@ -12,8 +12,8 @@ from server.http.reporting.problem_map import all_problems
 from server.runtime.context import Services
 from sparql.model.errors import UnknownFunction
 from sparql.model.vocabulary import DEFAULT, GEO
-from sparql.workers.processes.frames import FrameKind
-from sparql.workers.result import error_of
+from sparql.workers.frames import FrameKind
+from sparql.workers.query import error_of
 from tests.server.conftest import select
 from tests.support.spatial_city import EX, PREFIXES, small_city, wkt
 

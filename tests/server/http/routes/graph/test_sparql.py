@@ -23,9 +23,8 @@ from server.writes.updating import Updates
 from sparql.model.change import Change, Verdict
 from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.rewriting.rewriter import Rewriter
-from sparql.workers.capture.capturer import UpdateCapturer
 from sparql.workers.pool import WorkerPool
-from sparql.workers.queue.workers import PoolSettings
+from sparql.workers.workers import PoolSettings
 from sparql.writing.group import Outcome
 from tests.support.stores import StoreCheckpoints
 from tests.support.waiting import eventually
@@ -95,7 +94,7 @@ async def serving(folder: Path) -> AsyncIterator[Running]:
             port = listening.getsockname()[1]
             app = FastAPI()
             services = Services(pool, Settings(5.0, 8.0, f"http://127.0.0.1:{port}"), Rewriter(source))
-            updates = Updates(StoreWriter(source), UpdateCapturer(source), lambda: source.store)
+            updates = Updates(StoreWriter(source), pool, lambda: source.store)
             app.include_router(router(services, updates))
             problems = ProblemMap()
             add_sparql(problems)

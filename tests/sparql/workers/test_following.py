@@ -33,8 +33,8 @@ from sparql.storage.checkpoint_folder import Checkpoint
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.workers import checkpoints
 from sparql.workers.pool import WorkerPool
-from sparql.workers.queue.workers import PoolSettings
-from sparql.workers.result import QueryRequest
+from sparql.workers.query import QueryRequest
+from sparql.workers.workers import PoolSettings
 from tests.support.worker_queries import LOOKUP, RUNAWAY, body, quads
 
 COUNT = "SELECT (COUNT(*) AS ?n) WHERE { ?s <http://e/p> ?o }"

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from sparql.model.errors import ReaderLost
-from sparql.workers.processes.forking import ForkedProcess, Forking
-from sparql.workers.processes.starter import NUMBER_BYTES
+from sparql.workers.forking import _NUMBER_BYTES, ForkedProcess, Forking
 from tests.support.waiting import wait_until
 
 ECHO = "tests.support.echoing"
@@ -60,7 +59,7 @@ def test_a_server_with_many_connections_has_one_too() -> None:
     try:
         process = ForkedProcess(1, high)
         assert process.poll() is None
-        theirs.send((3).to_bytes(NUMBER_BYTES, "big", signed=True))
+        theirs.send((3).to_bytes(_NUMBER_BYTES, "big", signed=True))
         assert process.wait() == 3
     finally:
         theirs.close()

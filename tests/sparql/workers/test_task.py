@@ -15,7 +15,7 @@ import pytest
 
 from sparql.model.errors import ReaderLost
 from sparql.model.store_errors import StoreClosing
-from sparql.workers.processes.task import Task, TaskMemoryExceeded, TaskTimeout
+from sparql.workers.task import Task, TaskMemoryExceeded, TaskTimeout
 from tests.support.processes import family
 from tests.support.waiting import wait_until
 
@@ -74,7 +74,7 @@ def test_it_ends_when_nobody_wants_its_results_any_more() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_it_dies_with_its_parent() -> None:
-    program = "from sparql.workers.processes.task import Task; import time\n"
+    program = "from sparql.workers.task import Task; import time\n"
     program += "list(Task(2**31).run(map, time.sleep, [1000], timeout_s=1000))"
     with subprocess.Popen([sys.executable, "-c", program]) as parent:
         # The starter, and what it forked.

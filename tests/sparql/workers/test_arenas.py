@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="about
 _HEAPS = """
 import ctypes, threading
 from pathlib import Path
-from sparql.workers.processes.arenas import share_arenas
+from sparql.workers.limits import share_arenas
 
 assert share_arenas() is SHARED
 library, barrier = ctypes.CDLL(None), threading.Barrier(8)

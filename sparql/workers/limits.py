@@ -1,5 +1,5 @@
-"""The limits of a worker process: it ends with its parent, stays within its memory, has no network, and
-yields the processor.
+"""The limits of a process: it ends with its parent, stays within its memory, has no network, and yields the
+processor.
 
 Uses Linux features where needed: elsewhere the lifeline to the parent and the memory watch still work.
 """
@@ -27,6 +27,10 @@ _FAIL_WITH_EPERM = 0x00050001
 _LOAD_SYSCALL_NUMBER = 0x20
 _JUMP_IF_EQUAL = 0x15
 _RETURN = 0x06
+_M_ARENA_MAX = -8
+_M_MMAP_THRESHOLD = -3
+_ARENAS = 2
+_LARGE_BYTES = 256 * 1024
 # The system call numbers of socket and connect.
 _NETWORK_CALLS = {"x86_64": (41, 42), "aarch64": (198, 203)}
 
@@ -98,3 +102,19 @@ class OwnMemory:
             return 0
         _, resident, shared, *_ = os.pread(self._statm, 256, 0).split()
         return (int(resident) - int(shared)) * self._page_bytes
+
+
+def share_arenas() -> bool:
+    """Let the threads of this process share two heaps; returns whether that worked (mallopt(3)).
+
+    glibc gives threads up to eight heaps for each processor. Memory freed in one of them cannot be used by
+    the next request on another thread, so a server with many threads grows for hours. Large blocks, such as
+    the engine's write buffers, are taken from the system and returned to it at once. Call it before there are
+    threads. Environment variables with other values have precedence.
+    """
+    if sys.platform != "linux" or any(name in os.environ for name in ("MALLOC_ARENA_MAX", "GLIBC_TUNABLES")):
+        return False
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    return mallopt is not None and bool(
+        mallopt(_M_ARENA_MAX, _ARENAS) and mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+    )

@@ -12,14 +12,15 @@ import os
 import pickle
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from multiprocessing.connection import Pipe
+from multiprocessing.connection import Connection, Pipe
 from time import monotonic
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from sparql.model.errors import ReaderLost
-from sparql.workers.processes.forking import ForkedProcess, Forking
-from sparql.workers.processes.limits import MEMORY_EXIT_STATUS
+from sparql.model.errors import ReaderLost, SparqlError
+from sparql.workers.forking import ForkedProcess, Forking
+from sparql.workers.limits import MEMORY_EXIT_STATUS, forbid_network
+from sparql.workers.sending import QueryMonitor
 
 Result = TypeVar("Result")
 _START_TIMEOUT_S = 60.0
@@ -74,7 +75,7 @@ class Task:
             finally:
                 theirs.close()
                 os.close(control_read)
-            ours.send_bytes(pickled((function, arguments)))
+            ours.send_bytes(_pickled((function, arguments)))
             while wanted():
                 left = deadline - monotonic()
                 if left <= 0:
@@ -120,7 +121,7 @@ class Task:
     def _launch(self, imports: str, *passed: int) -> None:
         self.raise_if_cancelled()
         limit = str(self._memory_limit_bytes)
-        process = _FORKING.start("sparql.workers.processes.task_worker", passed, [limit], [imports])
+        process = _FORKING.start(__name__, passed, [limit], [imports])
         with self._lock:
             self._process = process
             if self._reason is not None:
@@ -137,7 +138,30 @@ class Task:
         return TaskFailed(f"The process ended with status {status} before it was finished; see the log.")
 
 
-def pickled(given: object) -> bytes:
+def main(arguments: list[str]) -> int:
+    """In the process of a task: run one function; `arguments` are DATA_FD CONTROL_FD MEMORY_LIMIT_BYTES.
+
+    Any error that is not ours ends the process, with its traceback.
+    """
+    data, control, memory_limit_bytes = (int(argument) for argument in arguments)
+    forbid_network()
+    monitor = QueryMonitor(control, memory_limit_bytes)
+    monitor.start()
+    with Connection(data) as connection:
+        monitor.begin()
+        function, given = pickle.loads(connection.recv_bytes())
+        connection.send_bytes(_pickled(("ready", None)))
+        try:
+            for result in function(*given):
+                connection.send_bytes(_pickled(("result", result)))
+        except SparqlError as error:
+            connection.send_bytes(_pickled(("error", error)))
+        else:
+            connection.send_bytes(_pickled(("end", None)))
+    return 0
+
+
+def _pickled(given: object) -> bytes:
     """Like `pickle.dumps`, also for immutable mappings."""
     written = io.BytesIO()
     _Pickler(written, pickle.HIGHEST_PROTOCOL).dump(given)

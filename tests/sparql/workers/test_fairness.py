@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
@@ -12,10 +11,9 @@ from typing import Any, TypeVar
 import pytest
 
 from sparql.model.errors import QueryTimeout, TooManyQueries
+from sparql.workers.fair_queue import CLIENT
 from sparql.workers.pool import WorkerPool
-from sparql.workers.queue import workers as staff
-from sparql.workers.queue.client import CLIENT
-from sparql.workers.queue.workers import PoolSettings
+from sparql.workers.workers import PoolSettings
 from tests.support.stores import StoreCheckpoints
 from tests.support.waiting import eventually
 from tests.support.worker_queries import LOOKUP, RUNAWAY, quads
@@ -49,11 +47,9 @@ async def greedy(pool: WorkerPool, count: int, timeout_s: float = DEADLINE_S) ->
     tasks = [
         as_client("greedy", pool.solutions(runaway(number), timeout_s=timeout_s)) for number in range(count)
     ]
-    held = pool._workers._sharing.held
-    await eventually(
-        lambda: sum(client == "greedy" for client in held.values()) >= pool.settings.workers,
-        seconds=DEADLINE_S,
-    )
+    held = pool._workers._queue.holders
+    most = min(count, pool.settings.most_each or pool.settings.workers)
+    await eventually(lambda: list(held.values()).count("greedy") >= most, seconds=DEADLINE_S)
     try:
         yield tasks
     finally:
@@ -66,7 +62,7 @@ async def test_short_queries_of_others_are_answered_beside_a_queue_full_of_endle
     source: StoreCheckpoints,
 ) -> None:
     source.write(*quads(3_000))
-    settings = PoolSettings(workers=2, timeout_s=DEADLINE_S, queue_limit=30, express=True)
+    settings = PoolSettings(workers=3, most_each=2, timeout_s=DEADLINE_S, queue_limit=30)
     async with WorkerPool(source, settings) as pool, greedy(pool, 40) as endless:
         others = [as_client(f"other {number % 4}", short(pool)) for number in range(20)]
         assert await asyncio.gather(*others) == [1] * 20
@@ -74,35 +70,16 @@ async def test_short_queries_of_others_are_answered_beside_a_queue_full_of_endle
         assert all(isinstance(one.exception(), TooManyQueries) for one in ended)
 
 
-async def test_a_long_query_of_another_client_gets_its_own_worker(
-    source: StoreCheckpoints, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(staff, "_SPARE_KEPT_S", 0.2)
+async def test_a_client_with_endless_queries_leaves_a_worker_to_others(source: StoreCheckpoints) -> None:
     source.write(*quads(1_500))
-    settings = PoolSettings(workers=2, timeout_s=DEADLINE_S, express=True)
-    # Longer than the express has time for, and it ends.
     long = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f }"
+    settings = PoolSettings(workers=2, most_each=1, timeout_s=DEADLINE_S)
     async with WorkerPool(source, settings) as pool, greedy(pool, 6) as endless:
         async with asyncio.timeout(DEADLINE_S):
-            reported = await as_client("other", pool.solutions(long))
-            assert reported["results"]["bindings"][0]["n"]["value"] == "2250000"
-            assert not any(one.done() for one in endless)
-            # The greedy client does not get what was started for the others, and it goes in time.
-            assert sum(client == "greedy" for client in pool._workers._sharing.held.values()) <= 3
-            await eventually(lambda: len(pool.pids) <= 3)
+            found = await as_client("other", pool.solutions(long))
+        assert found["results"]["bindings"][0]["n"]["value"] == "2250000"
         assert not any(one.done() for one in endless)
-
-
-async def test_with_one_worker_and_no_express_others_need_not_wait_for_a_deadline(
-    source: StoreCheckpoints,
-) -> None:
-    source.write(*quads(3_000))
-    async with (
-        WorkerPool(source, PoolSettings(workers=1, timeout_s=DEADLINE_S)) as pool,
-        greedy(pool, 3) as endless,
-    ):
-        assert await as_client("other", short(pool)) == 1
-        assert not any(one.done() for one in endless)
+        assert list(pool._workers._queue.holders.values()) == ["greedy"]
 
 
 async def test_a_free_worker_is_given_to_the_client_that_has_none(source: StoreCheckpoints) -> None:
@@ -115,16 +92,12 @@ async def test_a_free_worker_is_given_to_the_client_that_has_none(source: StoreC
             answered.append(name)
 
         first = asyncio.create_task(pool.solutions(RUNAWAY, timeout_s=1.0))
-        await eventually(lambda: pool._workers._sharing.held)
-        # All are in the queue, none of them with a reader more: for whom is the same to all of them.
-        monopolist = pool._workers._start_spare_if_needed
-        pool._workers._start_spare_if_needed = lambda: None  # type: ignore[method-assign]
+        await eventually(lambda: pool._workers._queue.holders)
         tasks = [as_client(name, ask(name)) for name in "aaabc"]
         with pytest.raises(QueryTimeout):
             await first
         await asyncio.gather(*tasks)
         assert "".join(answered) == "abcaa"
-        pool._workers._start_spare_if_needed = monopolist  # type: ignore[method-assign]
 
 
 async def test_a_worker_assigned_at_the_deadline_is_not_lost(source: StoreCheckpoints) -> None:
@@ -142,19 +115,3 @@ async def test_a_worker_assigned_at_the_deadline_is_not_lost(source: StoreCheckp
             await late
         async with asyncio.timeout(DEADLINE_S):
             assert await short(pool) == 1
-
-
-async def test_a_client_whose_queries_take_too_long_leaves_the_express_to_others(
-    source: StoreCheckpoints,
-) -> None:
-    source.write(*quads(3_000))
-    settings = PoolSettings(workers=2, timeout_s=DEADLINE_S, express=True)
-    async with WorkerPool(source, settings) as pool:
-        assert await as_client("other", short(pool)) == 1
-        async with greedy(pool, 30):
-            started = time.monotonic()
-            while (passed := time.monotonic() - started) < 3:
-                assert await as_client("other", short(pool)) == 1
-            # Each of the thirty forms would take the express for a moment and then cost its process; the
-            # pauses in between are half a second long, then a second, then two.
-            assert pool.statistics.kills <= 2 + math.log2(1 + 2 * passed)

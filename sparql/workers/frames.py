@@ -1,11 +1,10 @@
 """The frames that a worker process and the server exchange over a socket.
 
 A frame is one byte for its kind, four bytes of length (big-endian) and that many bytes. A query is sent as
-QUERY; the answer is HEAD, any number of DATA, and END; or ERROR in place of any of them, as the last one.
-An update to capture is
-sent as CAPTURE and may also end in REFUSED, a pickled error of ours; the same holds for a whole graph, which
-is requested by DUMP. FEED contains commits for a copy of the store; a worker answers it with REVISION, the
-revision of its copy afterwards.
+QUERY, a request for a whole graph as DUMP, an update whose changes are to be worked out as CAPTURE. The
+answer is HEAD, any number of DATA, and END; or in place of any of them, as the last one, ERROR, or REFUSED
+with a pickled error of ours. FEED contains commits for the worker's copy of the store, and is answered with
+REVISION, the revision of the copy afterwards. CLOSE has it close what it reads.
 """
 
 from __future__ import annotations

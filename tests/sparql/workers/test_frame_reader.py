@@ -9,8 +9,8 @@ import pytest
 
 from sparql.model.errors import SyntaxProblem
 from sparql.syntax.request_facts import syntax_problem
-from sparql.workers.processes.frames import FrameKind, pack, pack_json
-from sparql.workers.processes.process import FrameReader
+from sparql.workers.frames import FrameKind, pack, pack_json
+from sparql.workers.process import FrameReader
 
 HEAD = pack_json(FrameKind.HEAD, {"format": "json"})
 END = pack(FrameKind.END)
@@ -94,34 +94,3 @@ async def test_a_sender_is_held_back_until_enough_is_taken() -> None:
         await frames.next()
     await asyncio.sleep(0)
     assert connection.paused
-
-
-@pytest.mark.parametrize("paused_before", [False, True])
-async def test_an_answer_larger_than_what_may_wait_can_be_waited_for_as_a_whole(paused_before: bool) -> None:
-    frames = FrameReader()
-    connection = Connection(frames)
-    if paused_before:
-        connection.send(*ANSWERS["large"])
-        assert connection.paused
-        assert await frames.whole()
-    else:
-        waiting = asyncio.create_task(frames.whole())
-        await asyncio.sleep(0)
-        connection.send(*ANSWERS["large"])
-        async with asyncio.timeout(10):
-            assert await waiting
-    chunks = frames.take_finished()
-    assert chunks is not None
-    assert sum(map(len, chunks)) == 20 * PIECE
-    assert not connection.paused
-
-
-async def test_an_answer_that_is_far_too_large_is_not_gathered() -> None:
-    frames = FrameReader()
-    connection = Connection(frames)
-    connection.send(HEAD, *[pack(FrameKind.DATA, b"x" * PIECE)] * 1000)
-    async with asyncio.timeout(10):
-        assert not await frames.whole()
-    assert connection.paused
-    while connection.paused:
-        await frames.next()

@@ -1,13 +1,10 @@
-"""Updates evaluated in a separate process, on a clone that follows the store commit by commit."""
+"""Updates evaluated in a worker, on a copy that follows the store commit by commit."""
 
 from __future__ import annotations
 
-import json
 import os
-import pickle
 import random
 import signal
-import socket
 import statistics
 import time
 from collections.abc import Iterator
@@ -29,17 +26,14 @@ from pyoxigraph import (
 from sparql.model.errors import (
     GraphMissing,
     ProtectedGraph,
-    QueryFailed,
     QueryMemoryExceeded,
     QueryTimeout,
     SyntaxProblem,
 )
 from sparql.model.vocabulary import STATE
 from sparql.storage.embedded_store import EmbeddedStore
-from sparql.workers.capture import capturer as capturing
-from sparql.workers.capture.capturer import UpdateCapturer
-from sparql.workers.capture.store_copy import disk_bytes
-from sparql.workers.processes.frames import FrameKind, pack, pack_json
+from sparql.workers.store_copy import disk_bytes
+from tests.support.capturing import Capturing
 from tests.support.waiting import wait_until
 
 EX = "PREFIX ex: <http://e/> "
@@ -61,7 +55,7 @@ class Running:
 
     def __init__(self, folder: Path, memory_limit_bytes: int = 2**31) -> None:
         self.store = EmbeddedStore(folder)
-        self.capturer = UpdateCapturer(self.store, memory_limit_bytes=memory_limit_bytes)
+        self.capturer = Capturing(self.store, memory_limit_bytes)
         self.reference = pyoxigraph.Store()
 
     def update(self, text: str, **how: object) -> None:
@@ -84,9 +78,6 @@ class Running:
 
     def held(self) -> Dataset:
         return canonical(quad for quad in self.store.graph if quad.graph_name != STATE)
-
-    def clones(self) -> list[str]:
-        return [name for name in os.listdir(self.store.folder / "checkpoints") if name.startswith("clone")]
 
 
 def canonical(quads: object) -> Dataset:
@@ -151,10 +142,10 @@ def test_any_sequence_of_updates_does_what_the_engine_does(running: Running, see
     running.do_both(DATA)
     for _ in range(25):
         running.do_both(generated(chance))
-    assert len(running.clones()) == 1
+    assert len(running.capturer.copies()) == 1
 
 
-def test_the_clone_follows_commits_of_every_kind(running: Running):
+def test_the_copy_follows_commits_of_every_kind(running: Running):
     running.update(EX + "INSERT DATA { ex:c ex:n 0 }")
     graph = NamedNode("http://e/g")
     running.store.commit([Quad(BlankNode("mine"), NamedNode("http://e/p"), Literal('a\n"b"', language="en"))])
@@ -167,11 +158,11 @@ def test_the_clone_follows_commits_of_every_kind(running: Running):
     }  # fmt: skip
     running.store.commit((), graphs_dropped=[graph])
     assert graph not in {quad.object for quad in running.capturer.capture(seen).additions}
-    assert len(running.clones()) == 1
+    assert len(running.capturer.copies()) == 1
 
 
 def test_bulk_loads_and_large_commits_are_seen_too(running: Running, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(capturing, "MOST_QUADS", 100)
+    monkeypatch.setattr(running.capturer.pool._workers.keeper.log, "_most_quads", 100)
     running.update(EX + "INSERT DATA { ex:c ex:n 0 }")
     count = EX + "INSERT { ex:c ex:count ?n } WHERE { { SELECT (COUNT(*) AS ?n) { ?s ex:p ?o } } }"
 
@@ -183,8 +174,6 @@ def test_bulk_loads_and_large_commits_are_seen_too(running: Running, monkeypatch
     assert counted() == ["1000"]
     running.store.commit((), quads(500))
     assert counted() == ["500"]
-    running.capturer.close()
-    assert running.clones() == []
 
 
 def test_an_update_that_is_captured_and_not_committed_leaves_no_trace(running: Running):
@@ -218,7 +207,7 @@ def test_a_runaway_update_ends_at_its_deadline_and_the_next_one_runs(running: Ru
     with pytest.raises(QueryTimeout):
         running.capturer.capture(EX + f"INSERT {{ ex:a ex:n ?n }} WHERE {{ {RUNAWAY} }}", timeout_s=1)
     assert running.capturer.pid is None
-    assert running.clones() == []
+    wait_until(lambda: running.capturer.copies() == [])
     running.update(EX + "DELETE WHERE { ex:1 ex:p ?o }")
     assert running.capturer.pid not in (None, pid)
     assert sum(1 for _ in running.store.match(None, None, None)) == 2_999
@@ -237,12 +226,11 @@ def test_an_update_that_takes_too_much_memory_is_ended(tmp_path: Path):
 
 def test_a_process_that_was_killed_is_replaced(running: Running):
     running.do_both(DATA)
-    assert running.capturer.pid is not None
-    os.kill(running.capturer.pid, signal.SIGKILL)
-    os.waitid(os.P_PID, running.capturer.pid, os.WEXITED | os.WNOWAIT)
+    worker = running.capturer.pool._workers._capturing
+    assert worker is not None
+    os.kill(worker.pid, signal.SIGKILL)
+    wait_until(lambda: not worker.alive)
     running.do_both(EX + COUNT)
-    running.capturer.close()
-    assert running.clones() == []
 
 
 def test_aggregates_can_be_called_in_updates(running: Running):
@@ -293,7 +281,7 @@ def captured_many(running: Running, count: int) -> dict[str, list[float]]:
             assert len(delta.additions) == (200 if kind == "large" else 0)
         seconds[kind].append(time.perf_counter() - started)
     assert running.capturer.pid == pid
-    assert len(running.clones()) == 1
+    assert len(running.capturer.copies()) == 1
     return seconds
 
 
@@ -309,26 +297,7 @@ def test_fifty_thousand_updates_of_every_kind_pass_one_process_and_none_gets_slo
         assert last < 3 * first + 0.002, f"{kind}: {first:.4f} s, then {last:.4f} s"
 
 
-@pytest.mark.parametrize(
-    ("last", "error"),
-    [
-        (pack_json(FrameKind.ERROR, {"type": "failed", "message": "no room"}), QueryFailed),
-        (pack(FrameKind.REFUSED, pickle.dumps(GraphMissing("http://e/g"))), GraphMissing),
-    ],
-)
-def test_an_error_after_the_head_of_an_answer_is_reported_at_once(last: bytes, error: type[Exception]):
-    ours, theirs = socket.socketpair()
-    process = capturing._Process.__new__(capturing._Process)
-    process._socket, process._received = ours, bytearray()
-    head = pack(FrameKind.HEAD, json.dumps({"removals_bytes": 0}).encode())
-    theirs.sendall(head + pack(FrameKind.DATA, b"x") + last)
-    with pytest.raises(error):
-        process.ask(b"", time.monotonic() + 10)
-    for one in (ours, theirs):
-        one.close()
-
-
-def test_the_clone_takes_less_disk_space_than_the_store_after_any_number_of_updates(
+def test_the_copy_takes_less_disk_space_than_the_store_after_any_number_of_updates(
     running: Running,
 ) -> None:
     running.store.bulk_add(quads(100_000))
@@ -338,8 +307,8 @@ def test_the_clone_takes_less_disk_space_than_the_store_after_any_number_of_upda
     back = "DELETE { ?s ex:p2 ?t } WHERE { ?s ex:p2 ?t }"
 
     def is_small() -> bool:
-        clone = running.store.folder / "checkpoints" / running.clones()[0]
-        return disk_bytes(clone, own=False) < 2 * disk_bytes(store, own=False)
+        (copy,) = running.capturer.copies()
+        return disk_bytes(copy, own=False) < 2 * disk_bytes(store, own=False)
 
     for number in range(50):
         running.update(f"{EX} {there % (str(number) * 100)} ; {back}")

@@ -1,1 +1,0 @@
-"""The process that computes the changes of an update, on a clone that follows the store."""

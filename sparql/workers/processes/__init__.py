@@ -1,1 +1,0 @@
-"""What every child process needs: frames over a socket, start, limits, end."""
