@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyoxigraph import NamedNode
 
 from curation.documents import PREFIX as DOCUMENT_PREFIX
+from curation.documents import Documents
 from curation.review.review_item import Reviewer
 from server.errors import InvalidBody, SelectionChanged, ServerError
 from server.gaps.completion import believed, read_gap, triple_of, verified
@@ -223,19 +224,19 @@ class GapService:
         return self._services.documents.get(NamedNode(completion["document"])).text
 
 
-def graph_documents(services: Services) -> GraphDocuments:
+def graph_documents(documents: Documents) -> GraphDocuments:
     """The documents of the graph, for the index of passages."""
 
     def read(iri: str) -> tuple[str, str] | None:
         try:
-            found = services.documents.get(NamedNode(iri))
+            found = documents.get(NamedNode(iri))
         except (DocumentUnknown, DocumentRemoved):
             return None
         if found.text is None:
             return None
         return found.text, found.source or iri.removeprefix(DOCUMENT_PREFIX)
 
-    return GraphDocuments(lambda: (iri.value for iri in services.documents.find()), read)
+    return GraphDocuments(lambda: (iri.value for iri in documents.find()), read)
 
 
 def gap_json(gap: StoredGap) -> dict[str, Any]:

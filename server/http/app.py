@@ -1,86 +1,94 @@
-"""The ASGI application: the short path of SPARQL requests, and beside it everything else.
-
-Everything else is built by a framework whose import takes longer than the start of a store. So queries and
-updates are answered before it is there; it is built on a thread, and the first request that needs it waits.
-"""
+"""The ASGI application: all routes, errors and layers around the services."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import version
 
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Router
-from starlette.types import ASGIApp, Receive, Scope, Send
+from fastapi import Depends, FastAPI
+from starlette.types import ASGIApp
 
+from server.http.access.cors import CrossOrigin, CrossOriginHeaders
 from server.http.access.hosts import OwnHosts
-from server.http.built_later import BuiltLater
+from server.http.access.limits import RateLimit
+from server.http.bodies.compression import Compression
 from server.http.dataset_reading import vocabulary_of
-from server.http.direct import Direct
 from server.http.idempotency.repeats import IdempotentPosts
+from server.http.methods import Methods
+from server.http.openapi import complete
+from server.http.page_parameters import known_parameters
 from server.http.readiness import Readiness
-from server.http.reporting.problems import ProblemMap
-from server.http.routes.graph.sparql import Endpoint
+from server.http.reporting.problem_map import all_problems
+from server.http.routes import access, api_page, health, monitoring, page
+from server.http.routes.curation import documents, gaps, ontologies, proposals, review, rules
+from server.http.routes.graph import (
+    changes,
+    collections,
+    entities,
+    features,
+    relations,
+    sparql,
+    storage,
+    store,
+    suggest,
+)
+from server.http.routes.text import ask, extractions, held, jobs, models, sources, traces
+from server.http.validators import Validators
+from server.intake.language_model import connecting, text_schemas
+from server.mcp.route import mcp_route
+from server.reader_language import ReaderLanguages
 from server.rules.following import following
 from server.runtime.background import beside
-from server.runtime.telemetry.request_logging import RequestLogging
+from server.runtime.context import Services
+from server.runtime.telemetry.request_logging import RefuseWhileDraining, RequestLogging
 from sparql.model.errors import SparqlError
-
-if TYPE_CHECKING:
-    from server.runtime.context import Services
 
 _log = logging.getLogger("urbankg.questions")
 
 
 def create_app(services: Services) -> ASGIApp:
     """The application over built services; its lifespan starts and stops them."""
-    problems = ProblemMap(later=_all_problems)
-    readiness = Readiness(services)
-    running: asyncio.AbstractEventLoop | None = None
-    stack = AsyncExitStack()
 
-    def build() -> ASGIApp:
-        from server.http.framework import framework_app
+    @asynccontextmanager
+    async def lifespan(app: object) -> AsyncIterator[None]:
+        await services.start()
+        try:
+            async with (
+                services.job_worker.working(services.opened),
+                following(services),
+                _connecting(services),
+                beside(_prepare_questions(services)),
+            ):
+                yield
+        finally:
+            await services.close()
 
-        if running is not None:
-            # Jobs arrive by these routes alone: what is begun here precedes the first of them.
-            working = stack.enter_async_context(services.job_worker.working(services.opened))
-            asyncio.run_coroutine_threadsafe(working, running).result()
-        return framework_app(services, problems, readiness)
-
-    async def take_candidates(request: Request) -> Response:
-        # Imported with the first of them: the start need not wait for it.
-        from server.intake.candidates import Candidates
-
-        return await Candidates(services).answer(request)
-
-    rest = BuiltLater(build)
-    endpoint = Endpoint(
-        services,
-        services.updates,
-        services.admission,
-        vocabulary_of(services),
-        # Until the ontology is read, which nothing waits for here, IRIs are written in full.
-        lambda: services.schema.prefixes if services.is_open else {},
+    app = FastAPI(
+        docs_url=None,
+        redoc_url=None,
+        title="UrbanKG",
+        version=version("urbankg"),
+        description="Text in, SHACL-gated and RCC8-related graph out, SPARQL over it.",
+        lifespan=lifespan,
     )
-    limited = services.settings.requests_per_second > 0
-    direct = Direct(
-        rest,
-        endpoint,
-        problems,
-        services.draining,
-        readiness=readiness.answer,
-        candidates=take_candidates,
-    )
-    once = IdempotentPosts(rest if limited else direct, services, problems)
-    served = OwnHosts(once, services.guard.hosts, problems)
-    watched = RequestLogging(
-        served,
+    _add_routes(app, services)
+    problems = all_problems()
+    problems.install(app)
+    complete(app)
+    # Each layer is inside of those after it.
+    routed = Compression(Methods(Validators(ReaderLanguages(app)), app.routes))
+    limited = RateLimit(routed, services.settings.requests_per_second, services.clients)
+    draining = RefuseWhileDraining(limited, services.draining)
+    # Around all that answers, so that errors carry the headers too.
+    readable = CrossOriginHeaders(draining, CrossOrigin(services.settings.page_origins))
+    once = IdempotentPosts(readable, services, problems)
+    own = OwnHosts(once, services.guard.hosts, problems)
+    return RequestLogging(
+        own,
         services.metrics,
         services.draining,
         services.answers,
@@ -88,33 +96,48 @@ def create_app(services: Services) -> ASGIApp:
         services.slow_queries,
     )
 
-    @asynccontextmanager
-    async def lifespan(app: object) -> AsyncIterator[None]:
-        nonlocal running
-        running = asyncio.get_running_loop()
-        await services.start()
-        # Both want the one interpreter, and writes wait for the judges.
-        services.startup.judging.add_done_callback(lambda judging: rest.begin())
-        try:
-            async with following(services), _connecting(services), beside(_prepare_questions(services)):
-                yield
-        finally:
-            await rest.settled()
-            await stack.aclose()
-            await services.close()
 
-    life = Router(lifespan=lifespan)
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> Any:
-        await (life if scope["type"] == "lifespan" else watched)(scope, receive, send)
-
-    return app
-
-
-def _all_problems() -> ProblemMap:
-    from server.http.reporting.problem_map import all_problems
-
-    return all_problems()
+def _add_routes(app: FastAPI, services: Services) -> None:
+    known, opened = Depends(known_parameters), Depends(services.opened)
+    # The first of these read their parameters by themselves; the next ones need only the store, or wait by
+    # themselves where they write.
+    routers = [
+        sparql.router(
+            services,
+            services.updates,
+            services.admission,
+            vocabulary_of(services),
+            # Until the ontology is read, which nothing waits for here, IRIs are written in full.
+            lambda: services.schema.prefixes if services.is_open else {},
+        ),
+        store.router(services),
+    ]
+    routers += [health.router(services, Readiness(services)), api_page.router(services)]
+    routers += [page.router(services), access.router(services), monitoring.router(services)]
+    routers += [part.router(services, known) for part in (changes, models, traces, ontologies)]
+    for part in (
+        extractions,
+        held,
+        jobs,
+        sources,
+        relations,
+        review,
+        proposals,
+        gaps,
+        documents,
+        entities,
+        features,
+        collections,
+        suggest,
+        ask,
+        storage,
+        rules,
+    ):
+        routers.append(part.router(services, known, opened))
+    for router in routers:
+        # Not included: the framework would make each route anew, with the first request.
+        app.router.routes.extend(router.routes)
+    app.router.routes.append(mcp_route(services, app))
 
 
 async def _prepare_questions(services: Services) -> None:
@@ -135,8 +158,6 @@ async def _connecting(services: Services) -> AsyncIterator[None]:
     if not services.settings.model_url:
         yield
         return
-    from server.intake.language_model import connecting, text_schemas
-
     model = services.model
     schemas = partial(text_schemas, services.settings, model.prompt_profile, services.schema)
     async with connecting(model, schemas):

@@ -14,9 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from server.errors import InvalidBody, MalformedBody, UnsupportedBody
-from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import check, media_type, parse_json, read_body
-from server.http.parameters import check_parameters
 from server.http.reporting.statements import StatementJson, statement_of
 from server.message import LONGEST_IRI, Message
 from sparql.model.change import Statement
@@ -61,13 +59,6 @@ class Candidates:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-
-    async def answer(self, request: Request) -> Response:
-        """Check and answer a request. Raises what `Guard.check` and `take` raise."""
-        await self._services.guard.check(request, Scope.EXTRACT)
-        check_parameters(request, ("source", "commit"))
-        await self._services.opened()
-        return await self.take(request)
 
     async def take(self, request: Request) -> Response:
         """Judge and commit the statements of a body; with `commit` false only say what would happen.

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from server.runtime.lazy import Lazy
-
 if TYPE_CHECKING:
     from curation.deciding.decisions import Decisions
     from curation.documents import Documents
@@ -93,25 +91,8 @@ class Startup(Protocol):
         ...
 
 
-class LazyServices:
-    """What a start does not wait for. Each is made at its first use by the function assigned to it."""
-
-    startup: Lazy[Startup] = Lazy()
-    review: Lazy[ReviewQueue] = Lazy()
-    proposals: Lazy[Proposals] = Lazy()
-    decisions: Lazy[Decisions] = Lazy()
-    documents: Lazy[Documents] = Lazy()
-    merging: Lazy[Merging] = Lazy()
-    held_judge: Lazy[HeldJudge] = Lazy()
-    model: Lazy[MeteredModel] = Lazy()
-    gaps: Lazy[GapQueue] = Lazy()
-    passages: Lazy[Passages] = Lazy()
-    jobs: Lazy[JobStore] = Lazy()
-    job_worker: Lazy[JobWorker] = Lazy()
-
-
 @dataclass(kw_only=True, repr=False, eq=False)
-class Services(LazyServices):
+class Services:
     """Everything a running server holds. Use `async with`: it starts and stops the readers.
 
     Queries can be answered as soon as the readers run. What judges, derives, extracts and answers questions
@@ -143,10 +124,22 @@ class Services(LazyServices):
     """How long one judgment by the shapes may take."""
     asking: AskingThread
     """Where questions are answered."""
-    serves: bool = True
+    review: ReviewQueue
+    proposals: Proposals
+    decisions: Decisions
+    documents: Documents
+    merging: Merging
+    held_judge: HeldJudge
+    model: MeteredModel
+    gaps: GapQueue
+    passages: Passages
+    jobs: JobStore
+    job_worker: JobWorker
+    serves: bool
     """Whether clients are served, and not one command: what they would wait for is done in the background."""
-    closing: AsyncExitStack = field(default_factory=AsyncExitStack)
-    """Closes what was made lazily."""
+    closing: AsyncExitStack
+    """Closes the files and connections of the services."""
+    startup: Startup = field(init=False)
 
     @property
     def started(self) -> StartedServices:

@@ -22,7 +22,7 @@ from server.http.access.client_limits import limited_protocol
 from server.http.access.guard import open_to_whom, refuse_open_writes
 from server.http.access.keys import has_keys
 from server.http.app import create_app
-from server.http.short.short_paths import with_short_paths
+from server.http.short import ShortWay
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.settings_loading import chosen
@@ -65,7 +65,7 @@ def serve(settings: Settings) -> None:
         server = _Server(
             services,
             uvicorn.Config(
-                with_short_paths(create_app(services), services),
+                ShortWay(create_app(services), services),
                 loop="uvloop",
                 http=limited_protocol(settings),
                 ws="none",

@@ -226,8 +226,6 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
     from sparql.provenance.evidence import EvidenceReader
 
     settings, store, rule_registry = services.settings, services.store, services.rule_registry
-    # A damaged database of jobs is reported at the start.
-    services.jobs  # noqa: B018
     rules.gate.warm()
     relations = pending.wait()
     labels = LabelIndex(alias_properties(rules.schema))

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from curation.deciding.decisions import Decisions
+from curation.documents import Documents
+from curation.merging.merging import Merging
+from curation.proposals import Proposals
+from curation.review.review_queue import ReviewQueue
 from ontology import Schema
+from server.gaps.passages import Passages
+from server.gaps.queue import GapQueue
+from server.gaps.service import graph_documents
 from server.http.access.admission import Admission
 from server.http.access.clients import Clients
 from server.http.access.guard import Guard
 from server.http.access.keys import KeyStore
+from server.intake.held.held_judge import HeldJudge
+from server.intake.language_model import language_model
+from server.jobs.store import JobStore
+from server.jobs.worker import worker_of
 from server.monitoring.slow_queries import SlowQueries
 from server.monitoring.verdict_history import VerdictHistory
 from server.rules.checking import Folders
@@ -21,14 +34,14 @@ from server.rules.edit import Kind
 from server.rules.rule_history import RuleHistory
 from server.rules.rule_registry import RuleRegistry
 from server.rules.usable_files import UNUSABLE, read_ontology, usable_ontology
-from server.runtime import lazy_services, rule_switch
+from server.runtime import rule_switch
 from server.runtime.asking_thread import AskingThread
 from server.runtime.background import Background
 from server.runtime.context import Services
 from server.runtime.databases import check_databases
 from server.runtime.settings import Settings
 from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
-from server.runtime.startup import ServerStartup
+from server.runtime.startup import ServerStartup, obstacle
 from server.runtime.stores import capturer_of, open_store, readers_of
 from server.runtime.telemetry.logs import AnswerLog
 from server.runtime.telemetry.metrics import Metrics, Reading, folder_bytes
@@ -100,6 +113,15 @@ def build(
         store.before_commit = rewriter.geometries.note
     if isinstance(readers, WorkerPool):
         readers.prepare = lambda text: rewriter.preparation(text, Options())
+    review = ReviewQueue(store, lambda: services.read_review_queue())
+    documents = Documents(store, writer, review)
+    asked_model = language_model(settings, metrics, model)
+    gaps, jobs = GapQueue(settings.data), JobStore(settings.data)
+    passages = Passages(settings.data, graph_documents(documents), settings.encyclopedia)
+    closing = AsyncExitStack()
+    closing.push_async_callback(asked_model.close)
+    for opened in (gaps, passages, jobs):
+        closing.callback(opened.close)
     keys = KeyStore(settings.data)
     guard = Guard(settings, keys)
     place_checks = PlaceChecks(settings, store, lambda: rule_registry.current)
@@ -143,19 +165,40 @@ def build(
         judging_limit=judging_limit,
         serves=serves,
         asking=AskingThread(),
+        review=review,
+        proposals=Proposals(store, writer),
+        decisions=Decisions(
+            store,
+            writer,
+            review,
+            schema=lambda: rule_registry.current.schema,
+            shapes_version=lambda: rule_registry.current.gate.version,
+        ),
+        documents=documents,
+        merging=Merging(
+            store,
+            writer,
+            review,
+            obstacle=lambda entity, other: obstacle(services, entity, other),
+            written=lambda iri: services.schema.written(iri),
+        ),
+        held_judge=HeldJudge(store, writer, lambda: services.intake, lambda: rule_registry.current),
+        model=asked_model,
+        gaps=gaps,
+        passages=passages,
+        jobs=jobs,
+        job_worker=worker_of(
+            settings,
+            jobs,
+            store,
+            asked_model,
+            lambda: services.intake,
+            schema=lambda: rule_registry.current.schema,
+            settled=lambda state: metrics.job_documents.labels(state).inc(),
+        ),
+        closing=closing,
     )
-    services.startup = lambda services: ServerStartup(services, gate)
-    services.review = lazy_services.review
-    services.proposals = lazy_services.proposals
-    services.decisions = lazy_services.decisions
-    services.documents = lazy_services.documents
-    services.merging = lazy_services.merging
-    services.held_judge = lazy_services.held_judge
-    services.model = lambda services: lazy_services.model(services, model)
-    services.gaps = lazy_services.gaps
-    services.passages = lazy_services.passages
-    services.jobs = lazy_services.jobs
-    services.job_worker = lazy_services.job_worker
+    services.startup = ServerStartup(services, gate)
     rule_registry.put_in_force = partial(rule_switch.put_in_force, services)
     rule_registry.after_switch = partial(rule_switch.reason_after, services)
     rule_registry.effects = partial(rule_switch.effects, services)

@@ -46,7 +46,6 @@ MODULES = (
     "server.cli.entry",
     "server.curation.proposing",
     "server.http.app",
-    "server.http.framework",
     "server.http.reporting.problem_map",
     "server.intake.candidates",
     "server.intake.held.held_judge",
@@ -101,11 +100,11 @@ def prepare() -> None:
 
 def _read_endpoints() -> None:
     """Have the framework find out about the endpoints, which every server makes anew."""
-    from server.http.framework import framework_app
+    from server.http.app import create_app
     from tests.support.workshop import settings_of
 
     remember_endpoints()
-    framework_app(MagicMock(settings=settings_of()), MagicMock(), MagicMock())
+    create_app(MagicMock(settings=settings_of()))
 
 
 def requested(control: socket.socket) -> Request | None:

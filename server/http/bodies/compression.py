@@ -65,8 +65,11 @@ def _mark(headers: MutableHeaders, compressing: bool) -> None:
     for one such client the same content always has the same bytes.
     """
     kind = headers.get("content-type", "").partition(";")[0]
-    varies = "accept-encoding" in headers.get("vary", "").lower()
-    if kind and not varies and kind not in DEFAULT_EXCLUDED_CONTENT_TYPES:
+    vary = headers.get("vary", "")
+    if vary.lower().count("accept-encoding") > 1:
+        # The answer says so, and the compression adds it again.
+        headers["vary"] = ", ".join(dict.fromkeys(name.strip() for name in vary.split(",")))
+    elif kind and "accept-encoding" not in vary.lower() and kind not in DEFAULT_EXCLUDED_CONTENT_TYPES:
         headers.add_vary_header("Accept-Encoding")
     tag = _STRONG.fullmatch(headers.get("etag", ""))
     if compressing and tag is not None:

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -50,15 +49,10 @@ def _nothing(error: Exception) -> Mapping[str, Any]:
 
 
 class ProblemMap:
-    """Error classes and how each is reported; more may come `later`, with the first error."""
+    """Error classes and how each is reported."""
 
-    def __init__(self, later: Callable[[], ProblemMap] | None = None) -> None:
-        self._later = later
-        self._added: dict[type[Exception], Problem] = {}
-
-    @cached_property
-    def _problems(self) -> Mapping[type[Exception], Problem]:
-        return self._added if self._later is None else self._later()._problems
+    def __init__(self) -> None:
+        self._problems: dict[type[Exception], Problem] = {}
 
     def add(
         self,
@@ -70,13 +64,13 @@ class ProblemMap:
         headers: Callable[[E], Mapping[str, str]] = _nothing,
     ) -> None:
         """Report ``error`` and its subclasses as ``status``; ``title`` is the same for every occurrence."""
-        self._added[error] = Problem(status, title, TYPE_BASE + _slug(error.__name__), members, headers)
+        self._problems[error] = Problem(status, title, TYPE_BASE + _slug(error.__name__), members, headers)
 
     def types(self) -> list[dict[str, Any]]:
         """All kinds of problems, by their types."""
         found = {
             one.type: {"type": one.type, "title": one.title, "status": one.status}
-            for one in self._added.values()
+            for one in self._problems.values()
         }
         return [found[name] for name in sorted(found)]
 

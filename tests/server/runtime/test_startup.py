@@ -180,33 +180,6 @@ def test_every_command_is_found_by_its_name():
         assert command.help
 
 
-def test_a_server_does_not_wait_for_what_neither_queries_nor_plain_updates_need():
-    later = {
-        "fastapi",
-        "lxml",
-        "rdflib",
-        "numpy",
-        "server.intake.held.held_judge",
-        "server.jobs.store",
-        "server.intake.language_model",
-        "server.http.reporting.problem_map",
-        "server.data.remote_access",
-        "server.http.reporting.statements",
-        "extractors.models",
-        "ontology.checks.linting",
-        "ontology.checks.reasoning",
-        "curation.deciding.decisions",
-        "curation.review.review_queue",
-        "sparql.inference.chase",
-        "sparql.provenance.records",
-        "sparql.writing.updates",
-        "typer",
-    }
-    imported = imported_with("server.cli.entry, server.runtime.serving")
-    assert "server.http.short.update_lane" in imported
-    assert not later & imported
-
-
 def test_flags_in_their_plainest_form_are_read_as_the_command_line_reads_them():
     taken = get_type_hints(serve)
     kinds = {
@@ -241,36 +214,6 @@ def test_a_server_without_the_folder_of_its_shapes_ends_and_says_why(tmp_path: P
     assert done.returncode == 2
     assert "no such folder" in done.stderr
     assert not (tmp_path / "data" / "server.json").exists()
-
-
-def test_a_server_imports_what_answers_and_writes_first():
-    later = {
-        "rich",
-        "fastapi",
-        "numpy",
-        "shapely",
-        "rdflib",
-        "pyshacl",
-        "server.cli.app",
-        "sparql.rewriting.ast.parser",
-    }
-    assert not later & imported_with("server.cli.serve_command, server.runtime.serving")
-
-
-async def test_what_the_framework_answers_waits_until_it_is_there(
-    held: tuple[Services, threading.Event],
-):
-    services, let_go = held
-    transport = httpx.ASGITransport(create_app(services))
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:
-        answers = await asyncio.gather(
-            *(client.get("/readyz", headers={"origin": "http://127.0.0.1"}) for _ in range(3)),
-            client.get("/readyz"),
-        )
-        assert {answer.status_code for answer in answers} == {200}
-        assert (await client.head("/readyz")).status_code == 200
-        assert (await client.get("/nothing-here")).status_code == 404
-        let_go.set()
 
 
 async def test_what_still_reads_the_store_ends_before_it_is_closed(tmp_path: Path):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+from typing import Protocol, TypeAlias, cast
 
+from fastapi import APIRouter
 from pyoxigraph import NamedNode
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -36,9 +37,6 @@ from sparql.syntax.request_facts import Kind, QueryForm, facts_of
 from sparql.syntax.unknown_functions import unknown_function_message
 from sparql.workers.functions import load_aggregates, load_functions
 from sparql.workers.query import QueryRequest, QueryService, StreamedResult
-
-if TYPE_CHECKING:
-    from fastapi import APIRouter
 
 _CLIENT_CLOSED_REQUEST = 499
 
@@ -99,9 +97,6 @@ def router(
     prefixes: Prefixes = dict,
 ) -> APIRouter:
     """The routes of the endpoint; without ``updates`` it is read-only, without ``admission`` unguarded."""
-    # The endpoint itself answers without the framework, whose import takes long.
-    from fastapi import APIRouter
-
     endpoint = Endpoint(services, updates, admission, vocabulary, prefixes)
     routes = APIRouter(tags=["sparql"])
     for path in ("/sparql", "/query"):

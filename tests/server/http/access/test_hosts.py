@@ -16,7 +16,7 @@ from server.http.access.client_limits import limited_protocol
 from server.http.access.guard import Guard
 from server.http.access.hosts import HostNames
 from server.http.app import create_app
-from server.http.short.short_paths import with_short_paths
+from server.http.short import ShortWay
 from server.runtime.context import Services
 from server.runtime.settings import Settings
 from server.runtime.settings_loading import load_settings
@@ -61,7 +61,7 @@ async def served(services: Services, **changes: str) -> AsyncIterator[int]:
     settings = services.settings.model_copy(update=changes)
     guard = Guard(settings, services.keys)
     services = changed(services, settings=settings, guard=guard, admission=Admission(settings, guard))
-    app = with_short_paths(create_app(services), services)
+    app = ShortWay(create_app(services), services)
     async with listening(app, http=limited_protocol(settings), lifespan="off") as port:
         yield port
 

@@ -8,25 +8,26 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any
+from urllib.parse import quote, urlencode
 
 import httpx
 import pytest
 import pytest_asyncio
 from pyoxigraph import Literal, NamedNode, Quad
 from SPARQLWrapper import CSV, JSON, XML, SPARQLWrapper
-from starlette.types import ASGIApp
 from starlette.types import Scope as ASGIScope
 
 from ontology import Schema
 from server.http.access.client_limits import limited_protocol
 from server.http.access.keys import Scope
 from server.http.app import create_app
-from server.http.short.lookup_lane import LookupLane
+from server.http.short import ShortWay
 from server.runtime.context import Services
 from server.runtime.telemetry.logs import set_up_logs
 from server.runtime.wiring import build
 from shapes.gate.gate import ShapesGate
+from sparql.protocol.requests import ProtocolRequest
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.server.conftest import RecordedModel, own_gate
 from tests.support.listening import listening
@@ -35,13 +36,13 @@ from tests.support.workshop import settings_of
 LOOKUP = "SELECT ?n { <http://e/s> <http://e/n> ?n }"
 
 
-class Counted(LookupLane):
+class Counted(ShortWay):
     """Counts what it answered."""
 
     answered = 0
 
-    def _answer(self, scope: ASGIScope) -> ASGIApp | None:
-        answer = super()._answer(scope)
+    def _look_up(self, scope: ASGIScope, fields: dict[bytes, bytes], found: ProtocolRequest) -> Any:
+        answer = super()._look_up(scope, fields, found)
         self.answered += answer is not None
         return answer
 
@@ -52,10 +53,10 @@ ABOUT = Quad(NamedNode("http://e/s"), NamedNode("http://e/n"), Literal("é"))
 
 @dataclass(frozen=True)
 class Served:
-    """A server with the lane before it, and where it listens."""
+    """A server with the short way before it, and where it listens."""
 
     services: Services
-    lane: Counted
+    short: Counted
     port: int
 
     def client(self) -> httpx.AsyncClient:
@@ -68,9 +69,9 @@ class Served:
 async def serving(services: Services) -> AsyncIterator[Served]:
     assert isinstance(services.store, EmbeddedStore)
     services.store.commit([ABOUT])
-    lane = Counted(create_app(services), services, services.store)
-    async with listening(lane, http=limited_protocol(services.settings), lifespan="off") as port:
-        yield Served(services, lane, port)
+    short = Counted(create_app(services), services)
+    async with listening(short, http=limited_protocol(services.settings), lifespan="off") as port:
+        yield Served(services, short, port)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -90,18 +91,18 @@ def services(served: Served) -> Iterator[Services]:
 
 
 @pytest.fixture
-def lane(services: Services, served: Served) -> Counted:
-    served.lane.answered = 0
-    return served.lane
+def short(services: Services, served: Served) -> Counted:
+    served.short.answered = 0
+    return served.short
 
 
 @pytest.fixture
-def port(lane: Counted, served: Served) -> int:
+def port(short: Counted, served: Served) -> int:
     return served.port
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def client(lane: Counted, served: Served) -> AsyncIterator[httpx.AsyncClient]:
+async def client(short: Counted, served: Served) -> AsyncIterator[httpx.AsyncClient]:
     async with served.client() as client:
         yield client
 
@@ -132,14 +133,14 @@ def address(query: str, path: str = "/sparql") -> str:
 )
 @pytest.mark.parametrize("more", ["", "&format=csv", "&format=xml&results=xml"])
 async def test_it_says_what_the_application_says(
-    client: httpx.AsyncClient, lane: Counted, accept: str | None, more: str
+    client: httpx.AsyncClient, short: Counted, accept: str | None, more: str
 ) -> None:
     headers = {} if accept is None else {"accept": accept}
     target = address(LOOKUP) + more
     quick = await client.get(target, headers=headers)
-    assert lane.answered == 1
+    assert short.answered == 1
     slow = await client.get(target, headers={**headers, "x-request-id": "mine"})
-    assert lane.answered == 1
+    assert short.answered == 1
     assert quick.status_code == slow.status_code == 200
     assert quick.content == slow.content
     assert "é" in quick.text
@@ -147,8 +148,25 @@ async def test_it_says_what_the_application_says(
     assert quick.headers["x-request-id"]
 
 
+@pytest.mark.parametrize("kind", ["application/sparql-query", "application/x-www-form-urlencoded"])
+async def test_lookups_that_are_posted_are_answered_too(
+    client: httpx.AsyncClient, short: Counted, kind: str
+) -> None:
+    body = LOOKUP if kind.endswith("query") else urlencode({"query": LOOKUP})
+    headers = {"content-type": kind, "accept": "text/csv"}
+    for path in ("/sparql", "/query"):
+        quick = await client.post(path, content=body, headers=headers)
+        slow = await client.post(path, content=body, headers={**headers, "x-request-id": "mine"})
+        assert quick.status_code == slow.status_code == 200
+        assert quick.content == slow.content
+        assert lasting(quick) == lasting(slow)
+    assert short.answered == 2
+    assert (await client.post("/update", content=body, headers=headers)).status_code == 400
+    assert short.answered == 2
+
+
 async def test_a_tag_that_it_gave_is_known_to_the_application(
-    client: httpx.AsyncClient, lane: Counted, services: Services
+    client: httpx.AsyncClient, short: Counted, services: Services
 ) -> None:
     tag = (await client.get(address(LOOKUP))).headers["etag"]
     assert (await client.get(address(LOOKUP), headers={"if-none-match": tag})).status_code == 304
@@ -158,13 +176,13 @@ async def test_a_tag_that_it_gave_is_known_to_the_application(
     assert len(again.json()["results"]["bindings"]) == 2
 
 
-async def test_it_sees_every_write_at_once(client: httpx.AsyncClient, lane: Counted) -> None:
+async def test_it_sees_every_write_at_once(client: httpx.AsyncClient, short: Counted) -> None:
     for number in range(5):
         update = f"INSERT DATA {{ <http://e/t> <http://e/n> {number} }}"
         assert (await client.post("/update", data={"update": update})).status_code == 200
         found = await client.get(address("SELECT ?n { <http://e/t> <http://e/n> ?n }"))
         assert len(found.json()["results"]["bindings"]) == number + 1
-    assert lane.answered == 5
+    assert short.answered == 5
 
 
 NOT_TAKEN = [
@@ -187,10 +205,10 @@ NOT_TAKEN = [
 
 @pytest.mark.parametrize(("headers", "target", "status"), NOT_TAKEN)
 async def test_all_else_goes_to_the_application(
-    client: httpx.AsyncClient, lane: Counted, headers: dict[str, str], target: str, status: int
+    client: httpx.AsyncClient, short: Counted, headers: dict[str, str], target: str, status: int
 ) -> None:
     assert (await client.get(target, headers=headers)).status_code == status
-    assert lane.answered == 0
+    assert short.answered == 0
 
 
 async def test_a_server_whose_reads_need_a_key_does_not_answer_without_one(alone: Served) -> None:
@@ -199,7 +217,7 @@ async def test_a_server_whose_reads_need_a_key_does_not_answer_without_one(alone
         assert (await client.get(address(LOOKUP))).status_code == 200
         alone.services.keys.create("one", [Scope.READ])
         assert (await client.get(address(LOOKUP))).status_code == 401
-    assert alone.lane.answered == 1
+    assert alone.short.answered == 1
 
 
 async def test_a_server_that_is_leaving_takes_no_lookups(alone: Served) -> None:
@@ -209,7 +227,7 @@ async def test_a_server_that_is_leaving_takes_no_lookups(alone: Served) -> None:
 
 
 async def test_large_answers_are_compressed_for_clients_that_accept_it(
-    client: httpx.AsyncClient, lane: Counted, services: Services
+    client: httpx.AsyncClient, short: Counted, services: Services
 ) -> None:
     long = Literal("x" * 2000)
     services.store.commit([Quad(NamedNode("http://e/l"), NamedNode("http://e/n"), long)])
@@ -221,13 +239,13 @@ async def test_large_answers_are_compressed_for_clients_that_accept_it(
         assert quick.content == slow.content
         assert lasting(quick) == lasting(slow)
         assert ("content-encoding" in quick.headers) == (accepted in ("gzip, deflate", "*"))
-    assert lane.answered == 4
+    assert short.answered == 4
     tag = (await client.get(query)).headers["etag"]
     assert (await client.get(query, headers={"if-none-match": tag})).status_code == 304
 
 
-async def test_an_answer_that_is_too_large_leaves_the_lane_open_for_others(
-    client: httpx.AsyncClient, lane: Counted, services: Services
+async def test_an_answer_that_is_too_large_leaves_the_short_way_open_for_others(
+    client: httpx.AsyncClient, short: Counted, services: Services
 ) -> None:
     hub = NamedNode("http://e/hub")
     services.store.commit([Quad(hub, NamedNode("http://e/n"), Literal(f"{n:050}")) for n in range(1000)])
@@ -235,11 +253,11 @@ async def test_an_answer_that_is_too_large_leaves_the_lane_open_for_others(
     for _ in range(3):
         assert len((await client.get(large)).json()["results"]["bindings"]) == 1000
         assert (await client.get(small)).status_code == 200
-    assert lane.answered == 3
+    assert short.answered == 3
     services.store.commit([], [Quad(hub, NamedNode("http://e/n"), Literal(f"{n:050}")) for n in range(990)])
     for _ in range(101):
         assert (await client.get(large)).status_code == 200
-    assert lane.answered > 3, "an answer that became small is found to be so"
+    assert short.answered > 3, "an answer that became small is found to be so"
 
 
 CLIENTS = {
@@ -280,18 +298,18 @@ def long(services: Services) -> None:
 
 @pytest.mark.usefixtures("long")
 @pytest.mark.parametrize("kind", CLIENTS)
-async def test_all_lookups_of_real_clients_take_the_short_path(port: int, lane: Counted, kind: str) -> None:
+async def test_all_lookups_of_real_clients_take_the_short_path(port: int, short: Counted, kind: str) -> None:
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as client:
         for query in TYPICAL:
             answer = await client.get("/sparql", params={"query": query}, headers=CLIENTS[kind])
             assert answer.status_code == 200
-    assert lane.answered == len(TYPICAL)
+    assert short.answered == len(TYPICAL)
 
 
 @pytest.mark.usefixtures("long")
 @pytest.mark.parametrize("format_", [JSON, XML, CSV])
 async def test_all_lookups_of_sparqlwrapper_take_the_short_path(
-    port: int, lane: Counted, format_: str
+    port: int, short: Counted, format_: str
 ) -> None:
     wrapper = SPARQLWrapper(f"http://127.0.0.1:{port}/sparql")
     wrapper.setReturnFormat(format_)
@@ -299,10 +317,10 @@ async def test_all_lookups_of_sparqlwrapper_take_the_short_path(
     for query in queries:
         wrapper.setQuery(query)
         assert await asyncio.to_thread(wrapper.queryAndConvert)
-    assert lane.answered == len(queries)
+    assert short.answered == len(queries)
 
 
-async def test_requests_sent_together_are_answered_in_their_order(port: int, lane: Counted) -> None:
+async def test_requests_sent_together_are_answered_in_their_order(port: int, short: Counted) -> None:
     slow = "SELECT (COUNT(*) AS ?n) { ?s <http://e/n> ?o }"
     targets = [address(LOOKUP), address(slow), address(LOOKUP), address(LOOKUP)]
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -336,7 +354,7 @@ def comparable(answer: bytes) -> list[bytes]:
 
 
 async def test_a_head_like_one_before_is_answered_as_the_first_was(
-    port: int, lane: Counted, services: Services
+    port: int, short: Counted, services: Services
 ) -> None:
     services.store.commit([Quad(NamedNode("http://e/s2"), NamedNode("http://e/n"), Literal("other"))])
     rest = " HTTP/1.1\r\nHost: localhost\r\nAccept: text/csv\r\n\r\n"
@@ -346,7 +364,7 @@ async def test_a_head_like_one_before_is_answered_as_the_first_was(
     )
     assert comparable(first) == comparable(third)
     assert second.endswith(b"n\r\nother\r\n")
-    assert lane.answered == 3
+    assert short.answered == 3
 
 
 @pytest.mark.parametrize(
@@ -362,16 +380,16 @@ async def test_a_head_like_one_before_is_answered_as_the_first_was(
     ],
 )
 async def test_what_is_not_just_like_it_is_read_anew(
-    port: int, lane: Counted, target: str, rest: str
+    port: int, short: Counted, target: str, rest: str
 ) -> None:
     known = " HTTP/1.1\r\nhost: localhost"
     request = f"GET {target.replace('%s', quote(LOOKUP))}{known}{rest}\r\n\r\n"
     (alone,) = await exchange(port, request)
-    answered = lane.answered
+    answered = short.answered
     first, after = await exchange(port, f"GET {address(LOOKUP)}{known}\r\n\r\n", request)
     assert b" 200 OK" in first
     assert comparable(after) == comparable(alone)
-    assert lane.answered == answered * 2 + 1
+    assert short.answered == answered * 2 + 1
 
 
 async def test_heads_in_pieces_and_with_a_body_are_answered_after_a_head_like_them(port: int) -> None:
@@ -387,7 +405,7 @@ async def test_heads_in_pieces_and_with_a_body_are_answered_after_a_head_like_th
     writer.close()
 
 
-async def test_old_clients_get_their_connection_closed(port: int, lane: Counted) -> None:
+async def test_old_clients_get_their_connection_closed(port: int, short: Counted) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(f"GET {address(LOOKUP)} HTTP/1.0\r\n\r\n".encode())
     async with asyncio.timeout(60):
@@ -395,7 +413,7 @@ async def test_old_clients_get_their_connection_closed(port: int, lane: Counted)
     writer.close()
     assert b" 200 OK" in answer
     assert b"connection: close" in answer
-    assert lane.answered == 1
+    assert short.answered == 1
 
 
 async def test_lookups_are_counted_and_logged(alone: Served) -> None:
@@ -405,7 +423,7 @@ async def test_lookups_are_counted_and_logged(alone: Served) -> None:
         set_up_logs("info", stream)
         async with alone.client() as client:
             answered = await client.get(address(LOOKUP))
-        alone.lane._log.write()
+        alone.short._log.write()
     finally:
         root.handlers, root.level = handlers, level
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
@@ -452,10 +470,10 @@ KINDS = [
 @pytest.mark.parametrize("accept", ["*/*", "text/csv"])
 @pytest.mark.parametrize("query", KINDS)
 async def test_no_header_of_the_application_is_left_out(
-    client: httpx.AsyncClient, lane: Counted, services: Services, query: str, accept: str
+    client: httpx.AsyncClient, short: Counted, services: Services, query: str, accept: str
 ) -> None:
     slow = await client.get(address(query), headers={"accept": accept, "x-request-id": "mine"})
-    assert lane.answered == 0
+    assert short.answered == 0
     for _ in range(3):
         quick = await client.get(address(query), headers={"accept": accept})
         assert quick.content == slow.content

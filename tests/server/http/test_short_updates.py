@@ -5,20 +5,22 @@ import io
 import json
 import logging
 from collections.abc import AsyncIterator
+from typing import Any
 from urllib.parse import urlencode
 
 import httpx
 import pytest
 import pytest_asyncio
+from starlette.types import Scope as ASGIScope
 
 from server.http.access.client_limits import limited_protocol
 from server.http.access.keys import Scope
 from server.http.app import create_app
-from server.http.short.update_lane import UpdateLane
+from server.http.short import ShortWay
 from server.runtime.context import Services
 from server.runtime.telemetry.logs import set_up_logs
 from server.runtime.telemetry.request_logging import Draining
-from sparql.writing.group import Outcome
+from sparql.protocol.requests import ProtocolRequest
 from tests.server.conftest import changed, forget_keys
 from tests.support.listening import listening
 from tests.support.waiting import eventually
@@ -30,14 +32,14 @@ INSERT = f"{PREFIX}INSERT DATA {{ :s :p 'é' }}"
 OWN = {"date", "x-request-id"}
 
 
-class Counted(UpdateLane):
+class Counted(ShortWay):
     """Counts what it took."""
 
     taken = 0
 
-    async def _carry_out(self, text: str) -> Outcome | BaseException:
+    async def _carry_out(self, scope: ASGIScope, found: ProtocolRequest) -> Any:
         self.taken += 1
-        return await super()._carry_out(text)
+        return await super()._carry_out(scope, found)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -49,13 +51,13 @@ async def shop(shared_shop: Services, shared_shop_client: httpx.AsyncClient) -> 
 
 
 @pytest.fixture
-def lane(shop: Services) -> Counted:
+def short(shop: Services) -> Counted:
     return Counted(create_app(shop), shop)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def port(shop: Services, lane: Counted) -> AsyncIterator[int]:
-    async with listening(lane, http=limited_protocol(shop.settings), lifespan="off") as port:
+async def port(shop: Services, short: Counted) -> AsyncIterator[int]:
+    async with listening(short, http=limited_protocol(shop.settings), lifespan="off") as port:
         yield port
 
 
@@ -85,14 +87,14 @@ def parts(response: httpx.Response) -> dict[str, set[str]]:
     ],
 )
 async def test_it_says_what_the_application_says(
-    client: httpx.AsyncClient, lane: Counted, path: str, kind: str, text: str, status: int
+    client: httpx.AsyncClient, short: Counted, path: str, kind: str, text: str, status: int
 ) -> None:
     body = urlencode({"update": text}) if kind == FORM else text
     headers = {"content-type": kind}
     quick = await client.post(path, content=body, headers=headers)
-    assert lane.taken == 1
+    assert short.taken == 1
     slow = await client.post(path, content=body, headers={**headers, "x-request-id": "mine"})
-    assert lane.taken == 1
+    assert short.taken == 1
     assert quick.status_code == slow.status_code == status
     assert quick.headers["x-request-id"]
     assert quick.json().keys() == slow.json().keys()
@@ -109,7 +111,7 @@ async def test_it_says_what_the_application_says(
 
 
 async def test_what_it_acknowledged_is_read_by_the_next_reader(
-    client: httpx.AsyncClient, lane: Counted, shop: Services
+    client: httpx.AsyncClient, short: Counted, shop: Services
 ) -> None:
     for number in range(3):
         text = f"{PREFIX}INSERT DATA {{ :s :p {number} }}"
@@ -118,7 +120,7 @@ async def test_what_it_acknowledged_is_read_by_the_next_reader(
         query = f"{PREFIX}SELECT (COUNT(*) AS ?n) {{ :s :p ?o }}"
         rows = await client.get("/sparql", params={"query": query}, headers={"accept": "text/csv"})
         assert rows.text.split() == ["n", str(number + 1)]
-    assert lane.taken == 3
+    assert short.taken == 3
 
 
 NOT_TAKEN = [
@@ -143,32 +145,32 @@ NOT_TAKEN = [
 
 @pytest.mark.parametrize(("headers", "target", "body", "status"), NOT_TAKEN)
 async def test_all_else_goes_to_the_application(
-    client: httpx.AsyncClient, lane: Counted, headers: dict[str, str], target: str, body: str, status: int
+    client: httpx.AsyncClient, short: Counted, headers: dict[str, str], target: str, body: str, status: int
 ) -> None:
     answer = await client.post(target, content=body.encode(), headers={"content-type": FORM, **headers})
     assert answer.status_code == status, answer.text
-    assert lane.taken == 0
+    assert short.taken == 0
 
 
 async def test_where_a_key_exists_none_is_taken_without_one(
-    client: httpx.AsyncClient, lane: Counted, shop: Services
+    client: httpx.AsyncClient, short: Counted, shop: Services
 ) -> None:
     shop.keys.create("one", [Scope.WRITE])
     assert (await client.post("/update", data={"update": INSERT})).status_code == 401
-    assert lane.taken == 0
+    assert short.taken == 0
 
 
 async def test_a_server_that_is_leaving_takes_no_updates(shop: Services) -> None:
     leaving = changed(shop, draining=Draining())
-    lane = Counted(create_app(leaving), leaving)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(lane), base_url="http://127.0.0.1") as client:
+    short = Counted(create_app(leaving), leaving)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(short), base_url="http://127.0.0.1") as client:
         assert (await client.post("/update", data={"update": INSERT})).status_code == 200
         leaving.draining.begin()
         assert (await client.post("/update", data={"update": INSERT})).status_code == 503
-    assert lane.taken == 1
+    assert short.taken == 1
 
 
-async def test_requests_sent_together_are_answered_in_their_order(port: int, lane: Counted) -> None:
+async def test_requests_sent_together_are_answered_in_their_order(port: int, short: Counted) -> None:
     texts = [INSERT, "CLEAR GRAPH <http://e/none>", f"{PREFIX}INSERT DATA {{ :s a :Park }}", INSERT]
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     for number, text in enumerate(texts):
@@ -190,7 +192,7 @@ async def test_requests_sent_together_are_answered_in_their_order(port: int, lan
 
 
 async def test_a_client_that_leaves_has_its_update_carried_out(
-    client: httpx.AsyncClient, port: int, lane: Counted, shop: Services
+    client: httpx.AsyncClient, port: int, short: Counted, shop: Services
 ) -> None:
     _, writer = await asyncio.open_connection("127.0.0.1", port)
     content = INSERT.encode()
@@ -200,7 +202,7 @@ async def test_a_client_that_leaves_has_its_update_carried_out(
         + content
     )
     await writer.drain()
-    await eventually(lambda: lane.taken)
+    await eventually(lambda: short.taken)
     writer.transport.abort()
     answer = await client.post("/update", data={"update": f"{PREFIX}INSERT DATA {{ :s :p 2 }}"})
     assert answer.status_code == 200
@@ -216,7 +218,7 @@ def answered_updates(services: Services) -> float:
 
 
 async def test_updates_are_counted_and_logged(
-    client: httpx.AsyncClient, lane: Counted, shop: Services
+    client: httpx.AsyncClient, short: Counted, shop: Services
 ) -> None:
     before = answered_updates(shop)
     stream, root = io.StringIO(), logging.getLogger()
@@ -224,7 +226,7 @@ async def test_updates_are_counted_and_logged(
     try:
         set_up_logs("info", stream)
         answered = await client.post("/update", data={"update": INSERT})
-        lane._log.write()
+        short._log.write()
     finally:
         root.handlers, root.level = handlers, level
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
@@ -258,7 +260,7 @@ async def wire(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.S
 
 
 async def test_refusals_and_other_updates_on_the_same_connection_are_answered_by_the_application(
-    wire: tuple[asyncio.StreamReader, asyncio.StreamWriter], lane: Counted
+    wire: tuple[asyncio.StreamReader, asyncio.StreamWriter], short: Counted
 ) -> None:
     reader, writer = wire
     reported = []
@@ -273,7 +275,7 @@ async def test_refusals_and_other_updates_on_the_same_connection_are_answered_by
         status, _, body = await read_answer(reader)
         reported.append((status, "revision" in body))
     assert reported == [(200, True), (422, False), (400, False), (200, True)]
-    assert lane.taken == 3
+    assert short.taken == 3
 
 
 async def test_what_is_sent_before_the_answer_waits_its_turn(
@@ -303,17 +305,17 @@ async def test_what_is_sent_before_the_answer_waits_its_turn(
 
 
 async def test_a_connection_that_was_used_opens_nothing_that_was_closed_meanwhile(
-    wire: tuple[asyncio.StreamReader, asyncio.StreamWriter], shop: Services, lane: Counted
+    wire: tuple[asyncio.StreamReader, asyncio.StreamWriter], shop: Services, short: Counted
 ) -> None:
     reader, writer = wire
     request = written(f"{PREFIX}INSERT DATA {{ :closed :p 1 }}")
     writer.write(request)
     assert (await read_answer(reader))[0] == 200
     shop.keys.create("first", [Scope.WRITE])
-    lane._open_until = 0.0
+    short._open_until = 0.0
     writer.write(request)
     assert (await read_answer(reader))[0] == 401
-    assert lane.taken == 1
+    assert short.taken == 1
 
 
 NONSENSE = [

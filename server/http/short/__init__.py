@@ -1,1 +1,0 @@
-"""What answers before the framework: lookups and plain updates."""
