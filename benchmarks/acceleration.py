@@ -157,8 +157,8 @@ def join(measured: Measured, areas: int) -> None:
 async def over_http(points: int) -> None:
     """The filter of 1% through a whole server."""
     from server.http.app import create_app
-    from server.runtime.settings import Settings
     from server.runtime.wiring import build
+    from server.settings import Settings
 
     with tempfile.TemporaryDirectory() as folder:
         async with build(Settings.model_validate({"data": Path(folder) / "data", "readers": 2})) as services:

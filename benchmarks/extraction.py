@@ -26,8 +26,8 @@ from extractors.models.accounting import Prices
 from extractors.readers.costs import Cost, costs, total
 from extractors.research.methods import any_method_named
 from server.research.evaluating import empty_graph
-from server.runtime.context import Services
-from server.runtime.settings_loading import load_settings
+from server.services import Services
+from server.settings_loading import load_settings
 
 SENTENCES = (
     "The Varga Museum, a private art museum in Szeged that was designed by Ilona Barta and opened in 1931 on "

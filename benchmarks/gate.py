@@ -32,7 +32,7 @@ from pyshacl import validate
 
 from benchmarks.w3c.server_process import running_server
 from ontology import Schema
-from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.engine.reference.data_graph import DataGraph
 from shapes.gate.engines import EngineName
 from shapes.gate.gate import ShapesGate

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.gate import filled
 from ontology import Schema
-from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.authoring.impact import measure_impact
 from shapes.authoring.impact_results import ComparedRules
 from shapes.loading import load_shapes

@@ -32,7 +32,7 @@ from benchmarks.building.graph import BuiltGraph, single_valued, stated
 from benchmarks.building.replies import Reply, replies, write_replies
 from benchmarks.jobs import Server, recorded_model
 from ontology.schema import Schema
-from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from tests.support.processes import cpu_seconds, load_average, resident_mb
 
 _EXTRACTED: Final = "https://w3id.org/urbankg/graph/extracted"

@@ -34,7 +34,7 @@ from benchmarks.soaking.clients import COUNTER, ROLES, Clients, Role
 from benchmarks.soaking.readings import Reading, read
 from benchmarks.soaking.record import Record
 from benchmarks.soaking.verdict import REPLACED, growth, needed, problems, roles
-from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from tests.support.processes import load_average
 from tests.support.recorded.server import RecordedServer, serving
 from tests.support.running_server import RunningServer

@@ -28,7 +28,7 @@ from extractors.models.forms import BlankForm, FilledForm, FormModel
 from extractors.models.opening import open_model
 from extractors.research.evaluation.rte import Extract, Gated
 from server.research.evaluating import empty_graph, gated
-from server.runtime.settings_loading import load_settings
+from server.settings_loading import load_settings
 
 TEXTS = Path(__file__).resolve().parents[1] / "tests" / "data" / "statements"
 

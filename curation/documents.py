@@ -17,9 +17,8 @@ from curation.proposals import Proposals
 from curation.review.review_item import Reviewer, ReviewItem, RunOrigin, State, agent_quads
 from curation.review.review_queue import ReviewQueue
 from shapes.errors import DocumentRemoved, DocumentUnknown
-from sparql.model.change import Change, Delta, Origin, Rejection, Selection, Statement, Verdict
+from sparql.model.change import Change, Delta, Origin, Rejection, Selection, Statement, Verdict, quad_of
 from sparql.model.source import Overlay, Term
-from sparql.model.support import quad_of
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import (
     ASSERTED,

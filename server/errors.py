@@ -44,8 +44,8 @@ from pathlib import Path
 from typing import Any
 
 from server.message import ended
-from sparql.model.unknown_names import unknown_name
-from sparql.storage.disk_space import is_full_for_sqlite
+from sparql.model.answer_warnings import unknown_name
+from sparql.storage.database import is_full_for_sqlite
 
 
 class ServerError(Exception):

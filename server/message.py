@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from sparql.model.unknown_names import unknown_name
+from sparql.model.answer_warnings import unknown_name
 
 __all__ = [
     "IRI_FORM",

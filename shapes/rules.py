@@ -16,7 +16,7 @@ from shapes.generation import Generation
 from shapes.loading import ShapesFiles
 from shapes.model import read_shapes
 from shapes.terms import to_rdflib
-from sparql.model.geometry.geometry_terms import states_geometry
+from sparql.model.geometry import states_geometry
 
 __all__ = ["gate_of", "malformed", "with_generated"]
 

@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import NoReturn, TypeVar
 
-from sparql.model.errors import JudgingTimeout
-from sparql.model.store_errors import StoreClosing
+from sparql.model.errors import JudgingTimeout, StoreClosing
 
 Row = TypeVar("Row")
 

@@ -11,9 +11,9 @@ import pyoxigraph
 from pyoxigraph import DefaultGraph, NamedNode, Quad, RdfFormat
 
 from benchmarks.w3c.elsewhere import Elsewhere
-from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
 from sparql.model.change import Verdict
 from sparql.model.vocabulary import ASSERTED, DEFAULT
 from sparql.protocol.federation import localize

@@ -28,9 +28,8 @@ from curation.review.review_queue import ReviewQueue
 from ontology import Schema
 from shapes.errors import DecisionSettled, DecisionUnknown, ReasonNeeded, ReviewItemDecided
 from shapes.gate.known_terms import unknown_terms
-from sparql.model.change import Change, Origin, Rejection, Statement, Verdict, Violation
+from sparql.model.change import Change, Origin, Rejection, Statement, Verdict, Violation, quad_of
 from sparql.model.source import Term
-from sparql.model.support import quad_of
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import ASSERTED, PROV, PROVENANCE, RDF, RDFS, RECORD, REVIEW, UKG, XSD
 from sparql.provenance.evidence import EvidenceReader, Piece

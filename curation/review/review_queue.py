@@ -28,9 +28,8 @@ from curation.review.review_item import (
 )
 from curation.review.review_search import Cause, ReviewFilter, ReviewSearch
 from shapes.errors import ReviewItemUnknown
-from sparql.model.change import Change, Rejection, Verdict, Violation
+from sparql.model.change import Change, Rejection, Verdict, Violation, quad_of
 from sparql.model.source import Term
-from sparql.model.support import quad_of
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DCTERMS, DEFAULT, EXTRACTED, PROV, RDF, RDFS, REVIEW, SH, UKG, XSD
 from sparql.provenance.evidence import EvidenceReader, first, support_of

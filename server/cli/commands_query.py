@@ -14,7 +14,7 @@ from server.cli.options import AsJson, Config, Data, ModelUrl, ShapesFolder
 from server.cli.output import print_json, print_table, stderr
 from server.cli.progress import working
 from server.cli.running_server import RunningServer
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.change import Violation
 from sparql.model.options import Options
 from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS, WITH_PREFIXES

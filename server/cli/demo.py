@@ -18,8 +18,8 @@ from server.data.sample.city import FOLDER, sample_texts
 from server.data.storage import Loader
 from server.errors import ServerError
 from server.intake.outcome import Outcome
-from server.runtime.context import Services
-from server.runtime.settings import Settings
+from server.services import Services
+from server.settings import Settings
 from sparql.model.vocabulary import DERIVED, RDF, RDFS
 from sparql.protocol.formats import RESULT_FORMATS
 from sparql.protocol.negotiation import choose_by_name

@@ -33,7 +33,7 @@ def run(command: Callable[[], object]) -> None:
             "and that this user may read and write it."
         )
     except RuntimeError as error:
-        from sparql.model.store_errors import damage_in
+        from sparql.model.errors import damage_in
 
         damaged = damage_in(error)
         if damaged is None:

@@ -13,11 +13,11 @@ import typer
 
 from server.cli.running_server import RunningServer, running_server
 from server.errors import FolderMissing, ServerError
-from server.runtime.settings import Settings
-from server.runtime.settings_loading import LoadedSettings, chosen
+from server.settings import Settings
+from server.settings_loading import LoadedSettings, chosen
 
 if TYPE_CHECKING:
-    from server.runtime.context import Services
+    from server.services import Services
     from sparql.storage.embedded_store import EmbeddedStore
 
 Found = TypeVar("Found")
@@ -82,7 +82,7 @@ def on_store(
             f"The graph is in the store at {settings.store_url}. Start the server (`urbankg serve`) and run "
             "this again, or use that store's own tools."
         )
-    from sparql.model.store_errors import StoreUnreadable
+    from sparql.model.errors import StoreUnreadable
     from sparql.storage.embedded_store import EmbeddedStore
 
     if not (settings.data / "graph").is_dir():

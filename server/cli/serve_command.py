@@ -66,7 +66,7 @@ def serve(
 
 def _load_sample(flags: Mapping[str, Any]) -> None:
     """Load the sample city by a process of its own, so that the server starts as small as without it."""
-    from server.runtime.settings_loading import chosen
+    from server.settings_loading import chosen
 
     folder = chosen(flags).settings.data
     if (folder / "graph").exists():

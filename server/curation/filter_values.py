@@ -16,7 +16,7 @@ from curation.review.review_item import State
 from curation.review.review_queue import ReviewQueue
 from curation.review.review_search import ReviewFilter
 from server.errors import UnknownValues
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.source import Term
 from sparql.model.vocabulary import DCTERMS, DEFAULT, PROV, PROVENANCE, RDF, REVIEW, SH, UKG
 

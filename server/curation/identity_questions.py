@@ -21,7 +21,7 @@ from ontology.terms import PropertyKind
 from server.curation.item_reading import ItemReading
 from server.errors import InvalidBody
 from server.http.reporting.statements import statement_json
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.change import Statement
 from sparql.model.vocabulary import RDF, RDFS, SKOS, UKG
 from sparql.names.label_state import MAIN_LABELS

@@ -16,7 +16,7 @@ from extractors.text.chunking import Span, sentences
 from ontology.labels import local_name, readable
 from server.http.reporting.statements import review_json
 from server.reader_language import for_reader
-from server.runtime.context import Services
+from server.services import Services
 from shapes.report import PREFIXES, result_triples
 from sparql.model.change import Violation
 from sparql.model.source import Term

@@ -29,7 +29,7 @@ from sparql.model.change import Statement, Violation
 from sparql.model.vocabulary import RDF, RDFS, SH, UKG
 
 if TYPE_CHECKING:
-    from server.runtime.context import Services
+    from server.services import Services
 
 
 def object_of(services: Services, declared: OntologyProperty, words: str) -> NamedNode | Literal | None:

@@ -20,7 +20,7 @@ from server.errors import InvalidBody, SelectionChanged
 from server.http.pages import page
 from server.http.reporting.statements import review_json, statement_json, violation_json
 from server.reader_language import for_reader
-from server.runtime.context import Services
+from server.services import Services
 from shapes.errors import ReviewItemDecided
 from sparql.model.change import Statement
 from sparql.model.source import Term

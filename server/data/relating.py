@@ -29,10 +29,9 @@ from server.data.features.parquet import GeoParquetFile
 from server.data.features.records import refused
 from server.errors import ServerError
 from server.jobs.cluster import dask_client
-from server.runtime.settings import Settings
-from sparql.model.errors import TileLost
-from sparql.model.geometry.tolerances import Tolerances
-from sparql.model.store_errors import StoreUnreadable
+from server.settings import Settings
+from sparql.model.errors import StoreUnreadable, TileLost
+from sparql.model.geometry import Tolerances
 from sparql.spatial.bulk_relations import commit_run, open_run, relation_triples
 from sparql.spatial.tiled_run import TiledRun
 from sparql.storage.embedded_store import EmbeddedStore

@@ -19,10 +19,10 @@ from server.data.brevity import FIRST, first_of, listed, shortened
 from server.data.loading import LoadResult, describe, load_features, load_file, result_of
 from server.data.rdf_files import LoadError, OnBytes, RdfFile, RdfLines
 from server.data.sample.city import sample_city
+from server.monitoring.metrics import folder_bytes
 from server.reader_language import for_reader
-from server.runtime.context import Services
-from server.runtime.stores import is_remote
-from server.runtime.telemetry.metrics import folder_bytes
+from server.services import Services
+from server.stores import is_remote
 from sparql.model.change import Rejection, Violation
 from sparql.model.errors import GraphUnknown, QueryFailed
 from sparql.model.triple_store import TripleStore

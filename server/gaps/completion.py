@@ -33,7 +33,7 @@ from sparql.model.vocabulary import RDF, RDFS
 from sparql.provenance.records import Support
 
 if TYPE_CHECKING:
-    from server.runtime.context import Services
+    from server.services import Services
 
 _TOKENS: Final = 60
 _NAMES_SHOWN: Final = 5

@@ -27,7 +27,7 @@ from sparql.model.vocabulary import UKG
 from sparql.provenance.records import Support
 
 if TYPE_CHECKING:
-    from server.runtime.context import Services
+    from server.services import Services
 
 PASSAGES: Final = 10
 VERIFYING_S: Final = 10.0

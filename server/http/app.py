@@ -12,6 +12,7 @@ from importlib.metadata import version
 from fastapi import Depends, FastAPI
 from starlette.types import ASGIApp
 
+from server.background import beside
 from server.http.access.cors import CrossOrigin, CrossOriginHeaders
 from server.http.access.hosts import OwnHosts
 from server.http.access.limits import RateLimit
@@ -23,6 +24,7 @@ from server.http.openapi import complete
 from server.http.page_parameters import known_parameters
 from server.http.readiness import Readiness
 from server.http.reporting.problem_map import all_problems
+from server.http.request_logging import RefuseWhileDraining, RequestLogging
 from server.http.routes import access, api_page, health, monitoring, page
 from server.http.routes.curation import documents, gaps, ontologies, proposals, review, rules
 from server.http.routes.graph import (
@@ -42,9 +44,7 @@ from server.intake.language_model import connecting, text_schemas
 from server.mcp.route import mcp_route
 from server.reader_language import ReaderLanguages
 from server.rules.following import following
-from server.runtime.background import beside
-from server.runtime.context import Services
-from server.runtime.telemetry.request_logging import RefuseWhileDraining, RequestLogging
+from server.services import Services
 from sparql.model.errors import SparqlError
 
 _log = logging.getLogger("urbankg.questions")

@@ -15,7 +15,7 @@ from sparql.protocol.description import DatasetFacts, Vocabulary
 from sparql.workers.query import QueryService
 
 if TYPE_CHECKING:
-    from server.runtime.context import Services
+    from server.services import Services
 
 ReadVocabulary = Callable[[], Awaitable[Vocabulary]]
 

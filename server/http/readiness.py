@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from server.http.parameters import check_parameters
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.errors import SparqlError
 from sparql.workers.fair_queue import CLIENT, OURSELVES
 

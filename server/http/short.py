@@ -23,9 +23,9 @@ from server.errors import ServerError
 from server.http.bodies.compression import SMALLEST, Compression
 from server.http.entity_tags import EntityTag
 from server.http.version import API_HEADER
+from server.monitoring.logs import new_identifier
 from server.reader_language import reading
-from server.runtime.context import Services
-from server.runtime.telemetry.logs import new_identifier
+from server.services import Services
 from server.writes.updating import OUTCOME, Update, update_json
 from sparql.model.change import Verdict
 from sparql.model.errors import RequestError

@@ -14,7 +14,7 @@ from curation.review.review_queue import ReviewQueue
 from extractors.grounding.linking import LabelEntry
 from ontology import Schema
 from ontology.labels import local_name, split_camel_case
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.model.change import BackgroundValidation, Reach, Rejection, Statement, Violation
 from sparql.model.source import TripleIndex
 from sparql.model.vocabulary import RDF, RDFS, SH

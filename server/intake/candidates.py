@@ -23,7 +23,7 @@ from sparql.syntax.nesting_guard import TERM_TOO_LONG, ShallowFile
 
 if TYPE_CHECKING:
     from server.intake.outcome import Outcome
-    from server.runtime.context import Services
+    from server.services import Services
 
 _RDF: Final = {
     "text/turtle": RdfFormat.TURTLE,

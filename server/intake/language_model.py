@@ -17,9 +17,9 @@ from extractors.models.limits import limit_of
 from extractors.models.metering import MeteredModel
 from extractors.models.opening import open_model, prompts_of
 from ontology.schema import Schema
-from server.runtime.background import beside
-from server.runtime.settings import Settings
-from server.runtime.telemetry.metrics import Metrics
+from server.background import beside
+from server.monitoring.metrics import Metrics
+from server.settings import Settings
 
 
 @runtime_checkable

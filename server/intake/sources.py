@@ -21,7 +21,7 @@ from server.data.features.mapping import geometry_triples
 from server.errors import InvalidBody
 from server.http.reporting.statements import rejection_json
 from server.intake.outcome import Outcome
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.change import Change, Statement, Verdict
 from sparql.model.vocabulary import RDF, RDFS, UKG
 

@@ -39,7 +39,7 @@ from ontology import Schema
 from ontology.loading import read_file
 from server.intake.language_model import deferred_model
 from server.jobs.job import ClusterUnavailable
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.names.labels import LabelIndex, alias_properties
 
 _SETTINGS_AT_FAULT = frozenset({401, 403, 404})

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from server.errors import TooManyListeners
 from server.http.bodies.event_stream import RETRY, STILL_HERE, event, waiting
+from server.http.request_logging import Draining
 from server.jobs.job import FINISHED, Job, JobDocument, JobUnknown
 from server.jobs.store import JobStore
-from server.runtime.telemetry.request_logging import Draining
 
 _MOST_LISTENERS = 64
 _DOCUMENTS_A_PIECE = 200

@@ -27,7 +27,7 @@ from server.jobs.cluster import dask_client
 from server.jobs.job import ClusterUnavailable, DocumentState, Job, Work
 from server.jobs.progress import Progress
 from server.jobs.store import JobStore
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.model.errors import JudgingTimeout, SparqlError, TooMuchDepends
 from sparql.model.triple_store import TripleStore
 

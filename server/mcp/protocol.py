@@ -27,7 +27,7 @@ from server.errors import ServerError
 from server.mcp.calling import Calls
 from server.mcp.tools import TOOLS, Tool
 from server.message import member_problems
-from sparql.model.unknown_names import unknown_name
+from sparql.model.answer_warnings import unknown_name
 
 _INSTRUCTIONS: Final = (
     "A knowledge graph of places with geometries. `search` finds the IRIs of names, `vocabulary` the "

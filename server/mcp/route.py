@@ -10,7 +10,7 @@ from server.http.access.keys import Scope as KeyScope
 from server.http.bodies.content_coding import is_packed
 from server.http.bodies.request_bodies import read_body
 from server.mcp.calling import AppCalls
-from server.runtime.context import Services
+from server.services import Services
 
 PATH = "/mcp"
 

@@ -16,7 +16,7 @@ from server.cli.output import print_report, stderr
 from server.cli.progress import progress_bar, working
 from server.research import commands_measure
 from server.research.report import model_identity
-from server.runtime.settings import Settings
+from server.settings import Settings
 
 if TYPE_CHECKING:
     from extractors.models.accounting import Prices

@@ -10,7 +10,7 @@ import typer
 
 from server.cli.invocation import settings_of
 from server.cli.options import Config, ModelUrl
-from server.runtime.settings import Settings
+from server.settings import Settings
 
 Limit = Annotated[int | None, typer.Option(min=1, help="Only so many, drawn uniformly.")]
 Seed = Annotated[int, typer.Option(help="Of what is drawn, and of the intervals.")]

@@ -15,7 +15,7 @@ from server.cli.invocation import settings_of
 from server.cli.options import Config
 from server.cli.output import stderr
 from server.cli.progress import progress_bar
-from server.runtime.settings import Settings
+from server.settings import Settings
 
 _NEEDED = ("torch", "transformers", "peft", "accelerate", "gguf")
 
@@ -185,7 +185,7 @@ async def _collect(
     from extractors.sources.reading import read_sources
     from extractors.sources.record import BrokenRecord, SourceRecord
     from ontology.schema import Schema
-    from server.runtime.shipped import SHIPPED_ONTOLOGY
+    from server.settings_loading import SHIPPED_ONTOLOGY
 
     model = open_model(
         settings.model_url,

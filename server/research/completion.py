@@ -28,7 +28,7 @@ from geo.relate.rcc8 import RCC5
 from server.cli.output import print_report, stderr
 from server.intake.language_model import deferred_model
 from server.research.report import digest_of, model_identity, progress_of, write_json
-from server.runtime.settings import Settings
+from server.settings import Settings
 
 _VERTICES: Final = 60
 _WORDS: Final = {

@@ -12,9 +12,9 @@ from extractors.models.chat import ChatModel
 from extractors.prompting.methods import Method
 from extractors.research.evaluation.rte import Extract, Gated
 from server.cli.demo import load_sample
-from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
 
 
 @asynccontextmanager

@@ -27,8 +27,8 @@ from server.gaps.queue import Asked
 from server.gaps.service import GapService
 from server.intake.plain_dialogue import PlainDialogue
 from server.research.evaluating import empty_graph
-from server.runtime.context import Services
-from server.runtime.settings import Settings
+from server.services import Services
+from server.settings import Settings
 from sparql.ask.service import AskResult
 from sparql.protocol.requests import ProtocolRequest
 from sparql.syntax.request_facts import Kind

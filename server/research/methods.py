@@ -29,8 +29,8 @@ from server.research.evaluating import empty_graph, gated
 from server.research.methods_report import MethodsReport, Refused
 from server.research.report import digest_of, model_identity, progress_of, write_json
 from server.research.urban import drawn, print_urban
-from server.runtime.context import Services
-from server.runtime.settings import Settings
+from server.services import Services
+from server.settings import Settings
 
 #: The tables of extraction: their rows, and the method of each. Rows are named after the omitted part.
 GROUPS_OF_PROMPTS: Final[Mapping[str, str]] = {

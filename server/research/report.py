@@ -13,7 +13,7 @@ from typing import Any
 from rich.progress import Progress, TaskID
 
 from server.cli.progress import progress_bar
-from server.runtime.settings import Settings
+from server.settings import Settings
 
 
 def model_identity(settings: Settings) -> str:

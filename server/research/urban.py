@@ -24,7 +24,7 @@ from server.data.sample.city import FOLDER
 from server.research.by_relation import by_relation
 from server.research.evaluating import empty_graph, gated
 from server.research.report import model_identity, progress_of, write_json
-from server.runtime.settings import Settings
+from server.settings import Settings
 
 SENTENCES: Final = "sentences"
 CHOOSING: Final = "sentences, choosing half"

@@ -17,8 +17,7 @@ from server.rules.checking import LINTED, Examined, Folders, ended
 from server.rules.edit_errors import DryRunExceeded, EditSuperseded
 from server.rules.ruleset import Ruleset
 from shapes.time_limit import TimeLimit
-from sparql.model.errors import JudgingTimeout
-from sparql.model.store_errors import StoreClosing
+from sparql.model.errors import JudgingTimeout, StoreClosing
 from sparql.model.triple_store import TripleStore
 from sparql.storage.embedded_store import EmbeddedStore
 

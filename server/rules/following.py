@@ -9,8 +9,8 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from server.runtime.background import beside
-from server.runtime.context import Services
+from server.background import beside
+from server.services import Services
 
 _log = logging.getLogger("urbankg.rules")
 

@@ -31,8 +31,7 @@ from server.rules.rule_folders import RuleFolders, Signature, differing, files_o
 from server.rules.rule_history import RuleHistory
 from server.rules.ruleset import Ruleset
 from server.rules.usable_files import UNUSABLE, read_shapes, usable_shapes
-from sparql.model.errors import SparqlError
-from sparql.model.store_errors import StoreClosing
+from sparql.model.errors import SparqlError, StoreClosing
 from sparql.provenance.term_rewrites import LEAVE, Rewriting
 
 if TYPE_CHECKING:

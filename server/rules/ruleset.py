@@ -16,7 +16,7 @@ from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import OWL, PROV, PROVENANCE, RDF, UKG, XSD
 
 if TYPE_CHECKING:
-    from server.runtime.settings import Settings
+    from server.settings import Settings
     from shapes.authoring.impact_results import ComparedRules
     from shapes.derivation.shape_rules import ShapeRules
     from shapes.gate.gate import ShapesGate

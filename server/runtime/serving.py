@@ -23,11 +23,11 @@ from server.http.access.guard import open_to_whom, refuse_open_writes
 from server.http.access.keys import has_keys
 from server.http.app import create_app
 from server.http.short import ShortWay
-from server.runtime.context import Services
-from server.runtime.settings import Settings
-from server.runtime.settings_loading import chosen
-from server.runtime.telemetry.logs import set_up_logs
+from server.monitoring.logs import set_up_logs
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
+from server.settings_loading import chosen
 from sparql.workers.limits import share_arenas
 
 _log = logging.getLogger("urbankg")
@@ -57,7 +57,7 @@ def serve(settings: Settings) -> None:
     gc.disable()
     # Parsers call themselves for each level of a text. This is address space; memory is taken when used.
     threading.stack_size(_THREAD_STACK_BYTES)
-    _leave_in_peace(settings.data)
+    _install_signal_handlers(settings.data)
     listener = _listen(settings)
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
     try:
@@ -133,7 +133,7 @@ class _Server(uvicorn.Server):
         _log.info("UrbanKG has stopped; all that it acknowledged is in the store")
 
 
-def _leave_in_peace(data: Path) -> None:
+def _install_signal_handlers(data: Path) -> None:
     """Make SIGTERM and SIGINT end the process with exit code 0, also before the server listens.
 
     While it serves, uvicorn takes the signals; it raises them again when everything is closed.

@@ -7,16 +7,19 @@ the writer until then, and after that the indexes and all that extracts and answ
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, NamedNode
 
+from server.rules.checking import Reasoner
 from server.rules.ruleset import Ruleset, in_force
 from server.writes.extent import within_extent
-from sparql.model.vocabulary import RDF
+from sparql.model.vocabulary import DEFAULT, RDF
 from sparql.spatial.pending_relations import PendingRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.storage.gil_yield import short_switch_interval
@@ -28,14 +31,17 @@ if TYPE_CHECKING:
     from extractors.grounding.geocoder import Geocoder
     from ontology import Schema
     from server.intake.resolution.geocoding import GeocodingAssessor
+    from server.rules.rule_effects import RuleEffects
+    from server.rules.ruleset import Ruleset
     from server.runtime.asking import ThreadedAsker
-    from server.runtime.context import Services, StartedServices
-    from server.runtime.settings import Settings
+    from server.services import Services, StartedServices
+    from server.settings import Settings
     from shapes.gate.gate import ShapesGate
     from sparql.ask.linking.summary import DataSummary
     from sparql.model.triple_store import TripleStore
     from sparql.names.labels import LabelIndex
     from sparql.spatial.relations import SpatialRelations
+    from sparql.writing.ontology_graph import Substitution
 
 
 _WRITERS_FIRST_S = 0.2
@@ -135,7 +141,7 @@ def configure(gate: ShapesGate, services: Services) -> None:
     gate.languages = tuple(filter(None, map(str.strip, settings.message_languages.split(","))))
 
 
-def obstacle(services: Services, one: NamedNode, other: NamedNode) -> str | None:
+def obstacle(services: Services, entity: NamedNode, other: NamedNode) -> str | None:
     """Why two entities cannot be one, in words; None when nothing speaks against it."""
     from sparql.names.resolution import Resolver
 
@@ -148,7 +154,7 @@ def obstacle(services: Services, one: NamedNode, other: NamedNode) -> str | None
         return relations.geometry_of(iri) if isinstance(iri, NamedNode) else ()
 
     resolver = Resolver(store, places, near_m=services.settings.resolution_distance_m)
-    return resolver.obstacle(one, other, classes, services.schema)
+    return resolver.obstacle(entity, other, classes, services.schema)
 
 
 def asker(services: Services, schema: Schema, labels: LabelIndex, summary: DataSummary) -> ThreadedAsker:
@@ -218,7 +224,7 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
     from server.intake.resolution.agreeing import AgreementAssessor
     from server.intake.resolution.namesakes import KnownRegions, NamesakeAssessor
     from server.intake.resolution.resolving import ResolutionAssessor
-    from server.runtime.context import StartedServices
+    from server.services import StartedServices
     from sparql.ask.linking.summary import DataSummary
     from sparql.ask.places import StatedPlaces
     from sparql.names.labels import LabelIndex, alias_properties
@@ -293,7 +299,7 @@ def _geocoding(
     """What gives new places their geometry. Raises `GazetteerError` for a file that cannot be used."""
     from extractors.grounding.gazetteer import Gazetteer
     from server.intake.resolution.geocoding import GeocodingAssessor
-    from sparql.names.geocoding import LoadedFeatures
+    from sparql.names.resolution import LoadedFeatures
 
     tags = [code.strip() for code in settings.language.split(",") if code.strip()]
     files = [Path(name.strip()) for name in settings.gazetteers.split(",") if name.strip()]
@@ -303,7 +309,7 @@ def _geocoding(
 
 
 def _calibration(settings: Settings) -> Calibration | None:
-    """What makes probabilities of the model's scores. Raises `CalibrationError` for a file that is none."""
+    """What makes probabilities of the model's scores. Raises `CalibrationError` for an unusable file."""
     from extractors.checks.calibration import load_calibration, read_calibration
     from extractors.models.local.adapter_card import adapter_file
     from extractors.models.opening import embedded_adapter
@@ -316,3 +322,71 @@ def _calibration(settings: Settings) -> Calibration | None:
 
 def _exists(store: TripleStore, iri: NamedNode) -> bool:
     return any(True for _ in store.match(iri, None, None))
+
+
+def put_in_force(services: Services, rules: Ruleset, substitute: Callable[[], Substitution]) -> None:
+    """Put rules in force between two writes; requests under way keep those they began with.
+
+    `substitute` gives what changes in statements in the same commit.
+    """
+    moment = datetime.now(UTC).isoformat()
+    writer = services.writer
+    configure(rules.gate, services)
+
+    derivations = rules.derivations(services.settings)
+
+    def switch() -> None:
+        writer.use_rules(derivations)
+        writer.gate = within_extent(rules.gate, services.settings.extent, rules.schema)
+        services.rule_registry.current = rules
+        _use_ontology(services, rules.schema)
+
+    writer.replace_ontology(
+        rules.schema.triples,
+        record=lambda revision: rules.record(revision, moment),
+        then=switch,
+        substitute=substitute,
+    )
+    if writer.inferring == "stale":
+        # Too much follows from the edit for it to wait, or other rules are followed.
+        services.background.start("infer anew", writer.infer_anew)
+
+
+def reason_after(services: Services, before: Ruleset, after: Ruleset) -> None:
+    """After an edit of the ontology, run the reasoner in the background."""
+    reasoner, background = Reasoner(services.settings.reasoner), services.background
+    if reasoner is not Reasoner.NONE and before.schema.version != after.schema.version:
+        background.start(
+            f"reason over ontology {after.schema.version}",
+            lambda: services.rule_registry.reason(after, reasoner, lambda: background.closing),
+        )
+
+
+def effects(services: Services) -> RuleEffects:
+    """What measures and carries out what other rules change in the graph."""
+    from server.curation.proposing import ProposalService
+    from server.rules.rule_effects import RuleEffects
+
+    return RuleEffects(
+        services.store,
+        services.writer,
+        services.review,
+        services.decisions,
+        services.rule_registry.dry_runs,
+        settle=lambda rules: ProposalService(services).settle(rules),
+    )
+
+
+def _use_ontology(services: Services, schema: Schema) -> None:
+    """Read names and answer questions by another ontology; called under the writer's lock."""
+    from sparql.names.labels import alias_properties
+
+    started, labels = services.started, services.labels
+    summary = started.asker.summary
+    summary.use(schema)
+    started.asker = asker(services, schema, labels, summary)
+    if labels.use_aliases(alias_properties(schema)):
+        named = [
+            services.store.match_quads(None, predicate, None, DEFAULT) for predicate in labels.predicates
+        ]
+        labels.rebuild(chain.from_iterable(named))

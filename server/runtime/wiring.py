@@ -15,6 +15,7 @@ from curation.merging.merging import Merging
 from curation.proposals import Proposals
 from curation.review.review_queue import ReviewQueue
 from ontology import Schema
+from server.background import Background
 from server.gaps.passages import Passages
 from server.gaps.queue import GapQueue
 from server.gaps.service import graph_documents
@@ -22,10 +23,13 @@ from server.http.access.admission import Admission
 from server.http.access.clients import Clients
 from server.http.access.guard import Guard
 from server.http.access.keys import KeyStore
+from server.http.request_logging import Draining
 from server.intake.held.held_judge import HeldJudge
 from server.intake.language_model import language_model
 from server.jobs.store import JobStore
 from server.jobs.worker import worker_of
+from server.monitoring.logs import AnswerLog
+from server.monitoring.metrics import Metrics, Reading, folder_bytes
 from server.monitoring.slow_queries import SlowQueries
 from server.monitoring.verdict_history import VerdictHistory
 from server.rules.checking import Folders
@@ -34,18 +38,12 @@ from server.rules.edit import Kind
 from server.rules.rule_history import RuleHistory
 from server.rules.rule_registry import RuleRegistry
 from server.rules.usable_files import UNUSABLE, read_ontology, usable_ontology
-from server.runtime import rule_switch
 from server.runtime.asking_thread import AskingThread
-from server.runtime.background import Background
-from server.runtime.context import Services
-from server.runtime.databases import check_databases
-from server.runtime.settings import Settings
-from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
-from server.runtime.startup import ServerStartup, obstacle
-from server.runtime.stores import capturer_of, open_store, readers_of
-from server.runtime.telemetry.logs import AnswerLog
-from server.runtime.telemetry.metrics import Metrics, Reading, folder_bytes
-from server.runtime.telemetry.request_logging import Draining
+from server.runtime.startup import ServerStartup, effects, obstacle, put_in_force, reason_after
+from server.services import Services
+from server.settings import Settings
+from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.stores import capturer_of, check_databases, open_store, readers_of
 from server.writes.place_checks import PlaceChecks
 from server.writes.reviewing_writer import ReviewingWriter
 from server.writes.updating import Updates
@@ -199,9 +197,9 @@ def build(
         closing=closing,
     )
     services.startup = ServerStartup(services, gate)
-    rule_registry.put_in_force = partial(rule_switch.put_in_force, services)
-    rule_registry.after_switch = partial(rule_switch.reason_after, services)
-    rule_registry.effects = partial(rule_switch.effects, services)
+    rule_registry.put_in_force = partial(put_in_force, services)
+    rule_registry.after_switch = partial(reason_after, services)
+    rule_registry.effects = partial(effects, services)
 
     def judged(verdicts: Sequence[Verdict], seconds: float) -> None:
         metrics.judged(verdicts, seconds)

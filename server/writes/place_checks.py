@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from server.rules.ruleset import Ruleset
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.model.change import Change, Rejection, Statement
 from sparql.model.source import Overlay, TripleSource
 from sparql.model.vocabulary import RDFS, SH, UKG

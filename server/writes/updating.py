@@ -14,9 +14,8 @@ from starlette.responses import JSONResponse, Response
 from server.http.reporting.warning_header import warning_of
 from server.writes.update_warnings import warnings_of
 from sparql.model.change import Change, Verdict
-from sparql.model.errors import SparqlError
+from sparql.model.errors import SparqlError, StoreClosing, StoreUnwritable
 from sparql.model.request_mark import current_mark, marking
-from sparql.model.store_errors import StoreClosing, StoreUnwritable
 from sparql.model.triple_store import Readable
 from sparql.protocol.requests import ProtocolRequest
 from sparql.syntax.nesting import parses_safely

@@ -12,8 +12,7 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from shapes.authoring.impact import impact_in_steps
 from shapes.authoring.impact_results import Bounds, ComparedRules, Impact, QueuedStatement
-from sparql.model.graph_reading import GraphReading
-from sparql.model.source import Term
+from sparql.model.source import GraphReading, Term
 from sparql.provenance.term_rewrites import Rewriting
 
 

@@ -14,8 +14,7 @@ from shapes.authoring.term_changes import (
     statements_with,
     term_uses,
 )
-from sparql.model.graph_reading import GraphReading
-from sparql.model.source import Overlay, TripleSource
+from sparql.model.source import GraphReading, Overlay, TripleSource
 from sparql.provenance.term_rewrites import RewriteRecords, Rewriting
 
 __all__ = ["RewritePreview"]

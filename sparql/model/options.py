@@ -72,5 +72,5 @@ def _inference(value: str | None) -> Inference:
     try:
         return Inference.NONE if value is None else Inference(value.lower())
     except ValueError:
-        known = " or ".join(f"inference={one}" for one in Inference)
+        known = " or ".join(f"inference={regime}" for regime in Inference)
         raise MalformedRequest(f"inference '{value}' is not known; send {known}.") from None

@@ -13,7 +13,7 @@ from typing import Final
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from sparql.model.graph_reading import QuadSource
+from sparql.model.source import QuadSource
 from sparql.model.vocabulary import STATE, UKG, XSD
 
 _PREFIX: Final = "urn:x-urbankg:request:"

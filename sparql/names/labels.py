@@ -142,12 +142,12 @@ class LabelIndex:
         with self._lock:
             names = list(self._state.entries)
         # Beside the lock: a commit and the questions of others do not wait for this.
-        found = [one for one in names if key in one]
-        found.sort(key=lambda one: (not one.startswith(key), f" {key}" not in one, len(one), one))
+        found = [name for name in names if key in name]
+        found.sort(key=lambda name: (not name.startswith(key), f" {key}" not in name, len(name), name))
         entries: dict[NamedNode, LabelEntry] = {}
         with self._lock:
-            for one in found:
-                for entry in self._state.named(one):
+            for name in found:
+                for entry in self._state.named(name):
                     entries.setdefault(entry.iri, entry)
                 if len(entries) >= limit:
                     break
@@ -162,7 +162,7 @@ class LabelIndex:
             if known is None or len(known) > _FEW_MARKED:
                 return self.similar(words, limit)
             found = self._state.trigrams.similar_among(key, known, limit)
-            entries = [(entry, score) for one, score in found for entry in self._state.named(one)]
+            entries = [(entry, score) for name, score in found for entry in self._state.named(name)]
         return entries[:limit]
 
     def mentions(

@@ -6,18 +6,23 @@ classes, their distance or owl:differentFrom separates them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyoxigraph import BlankNode, NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode
 from shapely.geometry.base import BaseGeometry
 
-from extractors.grounding.linking import LabelEntry
+from extractors.grounding.geocoder import PlaceFound
+from extractors.grounding.linking import LabelEntry, Labels
 from extractors.grounding.name_similarity import are_distinct, same_words
+from geo.formats.literals import write_geometry
 from geo.measure.measures import distance_m
 from ontology.schema import Schema
 from sparql.model.source import TripleSource
-from sparql.model.vocabulary import OWL
+from sparql.model.triple_store import TripleStore
+from sparql.model.vocabulary import OWL, RDF, SYSTEM_GRAPHS
+from sparql.names.label_state import ALIASES, MAIN_LABELS
+from sparql.spatial.relations import geometries_in
 
 _SAME_WORDS = 0.9
 Places = Callable[[NamedNode | BlankNode], Sequence[BaseGeometry]]
@@ -72,34 +77,34 @@ class Resolver:
             for entry, similarity in similar:
                 if entry.iri == iri or are_distinct(name, entry.label):
                     continue
-                one = self._compare(iri, name, entry, similarity, classes, where, schema)
-                if one is None:
+                match = self._compare(iri, name, entry, similarity, classes, where, schema)
+                if match is None:
                     continue
                 if not exact:
-                    one = replace(one, score=one.similarity)
-                if entry.iri not in found or one.score > found[entry.iri].score:
-                    found[entry.iri] = one
-        return sorted(found.values(), key=lambda one: (-one.score, one.entry.iri.value))
+                    match = replace(match, score=match.similarity)
+                if entry.iri not in found or match.score > found[entry.iri].score:
+                    found[entry.iri] = match
+        return sorted(found.values(), key=lambda match: (-match.score, match.entry.iri.value))
 
-    def obstacle(self, one: NamedNode, other: NamedNode, classes: ClassesOf, schema: Schema) -> str | None:
+    def obstacle(self, entity: NamedNode, other: NamedNode, classes: ClassesOf, schema: Schema) -> str | None:
         """Why two entities cannot be the same, in words; None when nothing rules it out."""
-        if self.are_different(one, other):
+        if self.are_different(entity, other):
             return "owl:differentFrom says that they are different"
-        for a in classes(one):
+        for a in classes(entity):
             for b in classes(other):
                 if schema.are_disjoint(a, b):
                     return f"nothing can be both {schema.written(a)} and {schema.written(b)}"
-        apart = _distance(self._places(one), self._places(other))
+        apart = _distance(self._places(entity), self._places(other))
         if apart is not None and apart > self._near_m:
             return f"they are {apart:.0f} m apart, more than {self._near_m:.0f} m"
         return None
 
-    def are_different(self, one: NamedNode, other: NamedNode) -> bool:
+    def are_different(self, entity: NamedNode, other: NamedNode) -> bool:
         """Whether owl:differentFrom holds between them, or between entities identical to them."""
         theirs = self.same_as(other)
         return any(
             neighbor in theirs
-            for node in self.same_as(one)
+            for node in self.same_as(entity)
             for neighbor in _linked(self._source, node, OWL.differentFrom)
         )
 
@@ -158,9 +163,71 @@ def representative(source: TripleSource, iri: NamedNode) -> NamedNode:
 def _linked(source: TripleSource, node: NamedNode, predicate: NamedNode) -> list[NamedNode]:
     forth = [triple.object for triple in source.match(node, predicate, None)]
     back = [triple.subject for triple in source.match(None, predicate, node)]
-    return [one for one in (*forth, *back) if isinstance(one, NamedNode)]
+    return [node for node in (*forth, *back) if isinstance(node, NamedNode)]
 
 
-def _distance(one: Sequence[BaseGeometry], other: Sequence[BaseGeometry]) -> float | None:
-    """The smallest distance in meters between two places, None where one is unknown."""
-    return min((distance_m(a, b) for a in one for b in other), default=None)
+def _distance(places: Sequence[BaseGeometry], other: Sequence[BaseGeometry]) -> float | None:
+    """The smallest distance in meters between two places, None where either is unknown."""
+    return min((distance_m(a, b) for a in places for b in other), default=None)
+
+
+# The default geocoder: features loaded beside the graph, found by their names. Offline.
+#
+# Named entities of the default graph are linked and need no geocoder. This covers the features of clients'
+# named graphs, such as another layer or a national register, and features of the default graph whose name the
+# linker could not use.
+_FROM_LAYER = 0.9
+"""The confidence of an equal name in another layer, for a place that the graph does not know."""
+
+
+class LoadedFeatures:
+    """Features with geometry in the default graph and in named graphs.
+
+    `languages` are the tags of labels to look up in named graphs, besides none: such graphs are searched by
+    whole literals, which the store answers from its index however large they are.
+    """
+
+    def __init__(self, store: TripleStore, labels: Labels, *, languages: Sequence[str] = ("en",)) -> None:
+        self._store = store
+        self._labels = labels
+        self._languages = tuple(languages)
+
+    def locate(self, name: str) -> Sequence[PlaceFound]:
+        """Every feature with this name and a geometry."""
+        found: dict[tuple[str, NamedNode], PlaceFound] = {}
+        for entry in self._labels.exact(name):
+            for place in self._places(self._store, entry.iri, entry.label, entry.classes):
+                found.setdefault(("", entry.iri), place)
+        for graph, feature, label in self._in_layers(name):
+            source = self._store.named(graph)
+            classes = frozenset(
+                t.object for t in source.match(feature, RDF.type, None) if isinstance(t.object, NamedNode)
+            )
+            for place in self._places(source, feature, label, classes):
+                found.setdefault((graph.value, feature), place)
+        return tuple(found.values())
+
+    def _in_layers(self, name: str) -> Iterator[tuple[NamedNode, NamedNode, str]]:
+        spelled = " ".join(name.split())
+        bare = spelled.removeprefix("the ").removeprefix("The ")
+        for words in dict.fromkeys((spelled, bare, f"The {bare}")):
+            literals = [Literal(words), *(Literal(words, language=tag) for tag in self._languages)]
+            for literal in literals:
+                for predicate in MAIN_LABELS | ALIASES:
+                    for quad in self._store.match_quads(None, predicate, literal):
+                        graph = quad.graph_name
+                        if (
+                            isinstance(graph, NamedNode)
+                            and graph not in SYSTEM_GRAPHS
+                            and isinstance(quad.subject, NamedNode)
+                        ):
+                            yield graph, quad.subject, words
+
+    def _places(
+        self, source: TripleSource, feature: NamedNode, label: str, classes: frozenset[NamedNode]
+    ) -> Iterator[PlaceFound]:
+        """The feature's geometry, if exactly one counts."""
+        shapes = geometries_in(source, feature)
+        if len(shapes) == 1:
+            (shape,) = shapes
+            yield PlaceFound(label, write_geometry(shape), shape, feature.value, _FROM_LAYER, classes)

@@ -13,9 +13,9 @@ from urllib.parse import parse_qsl
 
 from pyoxigraph import NamedNode
 
+from sparql.model.answer_warnings import unused_parameters
 from sparql.model.errors import MalformedRequest, UnsupportedMediaType
 from sparql.model.options import OPTIONS, Options, read_options
-from sparql.model.unknown_names import unused_parameters
 from sparql.syntax.request_facts import Kind
 
 FORM = "application/x-www-form-urlencoded"

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 import pyoxigraph
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 
-from sparql.model.graph_reading import QuadSource
-from sparql.model.source import Term
+from sparql.model.source import QuadSource, Term
 from sparql.model.vocabulary import DEFAULT, PROV, PROVENANCE, RDF, RECORD, UKG, XSD
 
 __all__ = ["LEAVE", "PastRewrite", "RewriteRecords", "Rewriting", "TermPair", "header_quads", "record_of"]

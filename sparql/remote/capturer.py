@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pyoxigraph import NamedNode
 
-from sparql.model.store_errors import RemoteUnsupported
+from sparql.model.errors import RemoteUnsupported
 from sparql.remote.store import LOCAL_GRAPHS, RemoteStore
 from sparql.syntax.request_facts import facts_of
 from sparql.writing.update_account import QuadDelta

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad
 
-from sparql.model.store_errors import RemoteUnreachable
+from sparql.model.errors import RemoteUnreachable
 from sparql.model.vocabulary import GRAPH, STATE, UKG
 from sparql.remote.endpoint import ConnectionLost, Endpoint
 from sparql.remote.store_capabilities import STAGING, StoreCapabilities

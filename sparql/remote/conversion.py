@@ -22,7 +22,7 @@ from pyoxigraph import (
     serialize,
 )
 
-from sparql.model.store_errors import RemoteIncomplete
+from sparql.model.errors import RemoteIncomplete
 from sparql.protocol.formats import Format
 from sparql.remote.answers import result_repair, triple_repair
 from sparql.remote.endpoint import as_file

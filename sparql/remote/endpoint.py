@@ -14,9 +14,8 @@ from typing import IO, cast
 import httpx
 from pyoxigraph import NamedNode, QueryBoolean, QueryResultsFormat, parse_query_results
 
-from sparql.model.errors import QueryTimeout
+from sparql.model.errors import QueryTimeout, RemoteIncomplete, RemoteRefused, RemoteUnreachable
 from sparql.model.source import Term
-from sparql.model.store_errors import RemoteIncomplete, RemoteRefused, RemoteUnreachable
 from sparql.remote.address import RemoteAddress
 
 _ATTEMPTS = 3

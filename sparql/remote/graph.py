@@ -13,8 +13,8 @@ from typing import Any
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
+from sparql.model.errors import RemoteUnsupported
 from sparql.model.source import Term
-from sparql.model.store_errors import RemoteUnsupported
 from sparql.model.vocabulary import DEFAULT, GRAPH
 from sparql.remote.endpoint import Endpoint, Row
 from sparql.remote.store_capabilities import STAGING

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from pyoxigraph import NamedNode, Quad
 
-from sparql.model.store_errors import (
+from sparql.model.errors import (
     RemoteConflict,
     RemoteError,
     RemoteRefused,

@@ -23,10 +23,11 @@ from sparql.model.errors import (
     MalformedRequest,
     QueryTimeout,
     ReaderLost,
+    RemoteUnreachable,
+    RemoteUnsupported,
     SparqlError,
     TooManyQueries,
 )
-from sparql.model.store_errors import RemoteUnreachable, RemoteUnsupported
 from sparql.model.vocabulary import GRAPH
 from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS, Format
 from sparql.remote.channel import Bridge, Outflow, Sink, pieces

@@ -16,11 +16,15 @@ from pathlib import Path
 import httpx
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
 
-from sparql.model.errors import ProtectedGraph
-from sparql.model.graph_reading import GraphReading
+from sparql.model.errors import (
+    ProtectedGraph,
+    RemoteConflict,
+    RemoteError,
+    RemoteUndecided,
+    RemoteUnreachable,
+)
 from sparql.model.request_mark import current_mark
-from sparql.model.source import Term
-from sparql.model.store_errors import RemoteConflict, RemoteError, RemoteUndecided, RemoteUnreachable
+from sparql.model.source import GraphReading, Term
 from sparql.model.vocabulary import GRAPH, HELD, PROPOSALS, PROVENANCE, REVIEW, STATE
 from sparql.remote.address import RemoteAddress
 from sparql.remote.answers import result_repair
@@ -31,7 +35,7 @@ from sparql.remote.marker import CommitMarker, new_commit
 from sparql.remote.pending import PendingCommit, PendingFile
 from sparql.remote.store_capabilities import STAGING, StoreCapabilities, find_capabilities, terms_of
 from sparql.storage.change_log import ChangeLog, Commit
-from sparql.storage.disk_space import unwritable
+from sparql.storage.database import unwritable
 from sparql.storage.embedded_store import EmbeddedStore
 
 LOCAL_GRAPHS = (PROVENANCE, REVIEW, PROPOSALS, HELD, STATE)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
 
-from sparql.model.store_errors import RemoteError
+from sparql.model.errors import RemoteError
 from sparql.model.vocabulary import GEO, GRAPH, RDF, UKG, XSD
 from sparql.remote.endpoint import Endpoint
 from sparql.remote.terms import Terms

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
+from sparql.model.errors import RemoteUnsupported
 from sparql.model.source import Term
-from sparql.model.store_errors import RemoteUnsupported
 
 SKOLEM = "https://w3id.org/urbankg/.well-known/genid/"
 KEPT_APART = "urn:x-urbankg:datatype:"

@@ -12,7 +12,7 @@ from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 from shapely.geometry.base import BaseGeometry
 
 from geo.relate.rcc8 import CODES, INVERSE_CODES, PROPERTIES, RELATIONS, code_of
-from sparql.model.geometry.tolerances import EXACT, Tolerances
+from sparql.model.geometry import EXACT, Tolerances
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DERIVED
 from sparql.spatial.relation_basis import marked

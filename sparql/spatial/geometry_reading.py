@@ -16,10 +16,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, QueryResultsFormat, QueryS
 
 from geo.formats.many_literals import Shapes, parse_many
 from geo.vocabulary import WKT_LITERAL
-from sparql.model.geometry.geometry_names import Node, Text, literal_text, term_in, text_of
-from sparql.model.geometry.geometry_terms import HAS_GEOMETRY, SERIALIZATIONS
-from sparql.model.graph_reading import QuadSource
-from sparql.model.source import Term, TripleSource
+from sparql.model.geometry import HAS_GEOMETRY, SERIALIZATIONS, Node, Text, literal_text, term_in, text_of
+from sparql.model.source import QuadSource, Term, TripleSource
 from sparql.model.vocabulary import DEFAULT
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.storage.gil_yield import rest

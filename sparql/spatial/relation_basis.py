@@ -10,8 +10,8 @@ from typing import Final
 
 from pyoxigraph import Literal, Quad
 
-from sparql.model.geometry.tolerances import EXACT, Tolerances
-from sparql.model.graph_reading import QuadSource
+from sparql.model.geometry import EXACT, Tolerances
+from sparql.model.source import QuadSource
 from sparql.model.vocabulary import DERIVED, STATE, UKG
 
 _MIXED: Final = "mixed"

@@ -20,16 +20,16 @@ from geo.relate.index import FeatureIndex
 from geo.relate.rcc8 import PROPERTIES, RCC8
 from sparql.model.change import Delta
 from sparql.model.errors import RelationTooInvolved
-from sparql.model.geometry.geometry_names import node_of
-from sparql.model.geometry.geometry_terms import (
+from sparql.model.geometry import (
     DEFAULT_GEOMETRY,
+    EXACT,
     HAS_GEOMETRY,
     SERIALIZATIONS,
+    Tolerances,
+    node_of,
     states_geometry,
 )
-from sparql.model.geometry.tolerances import EXACT, Tolerances
-from sparql.model.graph_reading import QuadSource
-from sparql.model.source import KnownAbsent, Overlay, Term, TripleIndex, TripleSource
+from sparql.model.source import KnownAbsent, Overlay, QuadSource, Term, TripleIndex, TripleSource
 from sparql.spatial.geometry_reading import (
     GeometryReading,
     literals_in_portions,

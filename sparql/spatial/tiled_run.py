@@ -24,7 +24,7 @@ from shapely.geometry.base import BaseGeometry
 from geo.relate.partitioning import Tile, TilePairs, TileTask, relate_tile, tiles_of
 from geo.relate.rcc8 import CODES, RCC8
 from sparql.model.errors import TileLost
-from sparql.model.geometry.tolerances import EXACT, Tolerances
+from sparql.model.geometry import EXACT, Tolerances
 
 FEATURES_PER_TILE = 20_000
 _GEOMETRIES, _RUN = "geometries.wkb", "run.json"

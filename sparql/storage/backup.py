@@ -18,10 +18,9 @@ from typing import Protocol, TypeVar
 
 import pyoxigraph
 
-from sparql.model.store_errors import BackupError
+from sparql.model.errors import BackupError
 from sparql.model.triple_store import LocalStore
-from sparql.storage.database import stored_revision
-from sparql.storage.database_files import check_files
+from sparql.storage.database import check_files, stored_revision
 
 Result = TypeVar("Result")
 

@@ -19,12 +19,13 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from json import JSONEncoder
 from pathlib import Path
+from typing import Protocol
 
 from pyoxigraph import NamedNode, Quad
 
 from sparql.model.errors import ChangesForgotten, MalformedRequest
 from sparql.model.vocabulary import GRAPH
-from sparql.storage.disk_space import unwritable
+from sparql.storage.database import unwritable
 
 _PREFIX = b'{"revision":'
 _BLOCK = 2**20
@@ -203,7 +204,7 @@ class ChangeLog:
         return self._end
 
     def _forget_oldest(self) -> None:
-        while len(self._segments) > 1 and sum(one.size for one in self._segments) > self._total_bytes:
+        while len(self._segments) > 1 and sum(segment.size for segment in self._segments) > self._total_bytes:
             self._segments.pop(0).path.unlink(missing_ok=True)
 
     def _call_listeners(self) -> None:
@@ -360,3 +361,32 @@ def _revision_of(line: bytes) -> int:
     if not line.endswith(b"}\n") or not line.startswith(_PREFIX) or not number.isdigit():
         return 2**63
     return int(number)
+
+
+class Observer(Protocol):
+    """Something kept in step with the default graph, for example the label index.
+
+    `rebuild` is called at the start with quads of the default graph, `apply` after each commit, under the
+    writer's lock.
+    """
+
+    @property
+    def predicates(self) -> Collection[NamedNode]:
+        """The predicates it reads: it is rebuilt from the quads with these alone."""
+
+    def expect_rebuild(self) -> None:
+        """A rebuild follows; what is applied before its end is applied again on top of it."""
+
+    def rebuild(self, quads: Iterable[Quad]) -> None: ...
+
+    def apply(self, additions: Iterable[Quad], removals: Iterable[Quad]) -> None: ...
+
+
+class Follower(Protocol):
+    """Receives every commit, in order, before the next may start and before `revision` returns it."""
+
+    def committed(self, commit: Commit, since: int, /) -> None:
+        """The store went from revision `since` to that of the commit by exactly these quads."""
+
+    def lost_track(self) -> None:
+        """The store was changed without a report of the individual quads."""

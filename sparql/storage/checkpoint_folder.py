@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sparql.model.store_errors import StoreUnreadable, StoreUnwritable
+from sparql.model.errors import StoreUnreadable, StoreUnwritable
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,6 @@ class CheckpointFolder:
                 self._delete_if_unused(older.path)
         self._users[newest.path] = self._users.get(newest.path, 0) + 1
         return newest
-
-    def clone(self, revision: int) -> Checkpoint:
-        """A writable copy of the store, which the caller must delete."""
-        return Checkpoint(self._new_copy("clone-"), revision)
 
     def release(self, checkpoint: Checkpoint) -> None:
         """End one use of a checkpoint."""

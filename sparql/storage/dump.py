@@ -68,15 +68,15 @@ def check_triple_terms(
 
 def triple_term_unwritable(format_: Format) -> TripleTermUnwritable:
     """The error for an answer with a triple term, with the formats that can hold it."""
-    return TripleTermUnwritable(format_.media_type, [one.media_type for one in FOR_TRIPLE_TERMS])
+    return TripleTermUnwritable(format_.media_type, [known.media_type for known in FOR_TRIPLE_TERMS])
 
 
 def _of_clients(graph: pyoxigraph.Store) -> Iterator[Quad]:
-    return chain.from_iterable(graph.quads_for_pattern(None, None, None, one) for one in _clients(graph))
+    return chain.from_iterable(graph.quads_for_pattern(None, None, None, name) for name in _clients(graph))
 
 
 def _clients(graph: pyoxigraph.Store) -> list[NamedNode | BlankNode | DefaultGraph]:
-    return [DefaultGraph(), *(one for one in graph.named_graphs() if one not in SYSTEM_GRAPHS)]
+    return [DefaultGraph(), *(name for name in graph.named_graphs() if name not in SYSTEM_GRAPHS)]
 
 
 def main(arguments: list[str]) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
-from sparql.model.store_errors import StoreUnwritable
+from sparql.model.errors import StoreUnwritable
 
 
 class Durability(StrEnum):

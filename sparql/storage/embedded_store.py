@@ -15,27 +15,112 @@ from typing import IO, Protocol, cast
 
 import pyoxigraph
 from pyoxigraph import (
+    BlankNode,
+    DefaultGraph,
     Literal,
     NamedNode,
     Quad,
+    QuerySolutions,
     RdfFormat,
     Triple,
 )
 
+from sparql.model.errors import DiskFull, StoreUnwritable
 from sparql.model.request_mark import current_mark
-from sparql.model.store_errors import DiskFull, StoreUnwritable
+from sparql.model.source import GraphReading, Term
 from sparql.model.triple_store import LateCommit
 from sparql.model.vocabulary import RDFS, STATE, UKG
-from sparql.storage.change_log import ChangeLog, Commit, is_system
+from sparql.storage.change_log import ChangeLog, Commit, Follower, is_system
 from sparql.storage.checkpoint_folder import Checkpoint, CheckpointFolder
-from sparql.storage.database import open_again, open_database, revision_quad, stored_revision
-from sparql.storage.database_reading import DatabaseReading
-from sparql.storage.disk_space import LEAST_SPACE, has_space, is_full, unwritable
+from sparql.storage.database import (
+    LEAST_SPACE,
+    WriteBuffer,
+    check_format,
+    has_space,
+    is_full,
+    literal_characters,
+    mark_format,
+    open_again,
+    open_database,
+    revision_quad,
+    stored_revision,
+    unwritable,
+    write_exactly,
+)
 from sparql.storage.durability import Durability, GroupSync, LogFiles
-from sparql.storage.exact_update import write_exactly
-from sparql.storage.folder_format import check_format, mark_format
-from sparql.storage.following import Follower
-from sparql.storage.write_buffer import WriteBuffer, literal_characters
+
+_CLASSES = 10_000
+"""The number of classes whose direct superclasses are cached."""
+
+
+class DatabaseReading(GraphReading):
+    """The triples of an Oxigraph database, which lies in `folder` or (None) in memory."""
+
+    def __init__(self, graph: pyoxigraph.Store, folder: Path | None) -> None:
+        self.graph = graph
+        self.folder = folder
+        self.forget_classes()
+
+    def match(
+        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
+    ) -> Iterator[Triple]:
+        """Triples of the default graph that match the pattern; `None` is a wildcard."""
+        if predicate != RDFS.subClassOf or subject is None or object_ is not None:
+            return super().match(subject, predicate, object_)
+        # Every change reads this and hardly any changes it. A change replaces the dictionary, so results that
+        # were read before it go to the old one.
+        known = self._superclasses
+        above = known.get(subject)
+        if above is None:
+            above = tuple(super().match(subject, predicate, None))
+            if len(known) < _CLASSES:
+                known[subject] = above
+        return iter(above)
+
+    def forget_classes(self) -> None:
+        """The subclass axioms changed."""
+        self._superclasses: dict[Term, tuple[Triple, ...]] = {}
+
+    def match_quads(
+        self,
+        subject: Term | None,
+        predicate: NamedNode | None,
+        object_: Term | None,
+        graph: NamedNode | BlankNode | DefaultGraph | None = None,
+    ) -> Iterator[Quad]:
+        """Quads that match the pattern, of one graph or (None) of all."""
+        if isinstance(subject, Literal | Triple):
+            return iter(())
+        return iter(self.graph.quads_for_pattern(subject, predicate, object_, graph))
+
+    def values_of(self, predicate: NamedNode) -> Iterator[Term]:
+        """The objects of all triples with a predicate; on disk each once, at a third of the cost."""
+        # Sorted by object as they are there, REDUCED leaves out all repetitions.
+        solutions = self.graph.query(f"SELECT REDUCED ?o {{ ?s {predicate} ?o }}")
+        assert isinstance(solutions, QuerySolutions)
+        return (solution[0] for solution in solutions)
+
+    def subjects_of(self, predicate: NamedNode, value: Term) -> Iterator[Term]:
+        """The subjects of all triples with a predicate and an object, at a third of the cost of `match`."""
+        solutions = self.graph.query(f"SELECT ?s {{ ?s {predicate} {value} }}")
+        assert isinstance(solutions, QuerySolutions)
+        return (solution[0] for solution in solutions)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether quads of one graph are sorted by subject, and those with a given predicate by object.
+
+        On disk the engine reads them from an index in that order, in memory from an unsorted list.
+        """
+        return self.folder is not None
+
+    def contains(self, quad: Quad) -> bool:
+        return quad in self.graph
+
+    def has_graph(self, graph: NamedNode) -> bool:
+        """Whether the named graph exists, even if empty."""
+        return self.graph.contains_named_graph(graph)
+
 
 _STORE = UKG.store
 _PENDING = Quad(_STORE, UKG.bulkLoadPending, Literal(True), STATE)
@@ -279,11 +364,6 @@ class EmbeddedStore(DatabaseReading):
         with self._lock:
             return self._checkpoints.acquire(self._revision)
 
-    def clone(self) -> Checkpoint:
-        """A writable copy of the current store, which the caller must delete."""
-        with self._lock:
-            return self._checkpoints.clone(self._revision)
-
     def follow(self, follower: Follower) -> None:
         """Report each commit to a follower from now on."""
         with self._lock:
@@ -336,7 +416,7 @@ class EmbeddedStore(DatabaseReading):
         """
         if not self._full or self.folder is None:
             return
-        logged = sum(one.stat().st_size for one in (self.folder / "graph").glob("*.log"))
+        logged = sum(file.stat().st_size for file in (self.folder / "graph").glob("*.log"))
         if not has_space(self.folder, 2 * logged + LEAST_SPACE):
             raise DiskFull(self.folder, "too little space to open the database for writing")
         with self._engine():
@@ -361,12 +441,12 @@ class EmbeddedStore(DatabaseReading):
 
 def _together(commits: Sequence[Commit]) -> tuple[list[Quad], list[Quad]]:
     """The net additions and removals of consecutive commits."""
-    if not any(one.removals for one in commits):
-        return [quad for one in commits for quad in one.additions], []
+    if not any(commit.removals for commit in commits):
+        return [quad for commit in commits for quad in commit.additions], []
     present: dict[Quad, bool] = {}
-    for one in commits:
-        present.update(dict.fromkeys(one.removals, False))
-        present.update(dict.fromkeys(one.additions, True))
+    for commit in commits:
+        present.update(dict.fromkeys(commit.removals, False))
+        present.update(dict.fromkeys(commit.additions, True))
     return [q for q, is_present in present.items() if is_present], [
         q for q, is_present in present.items() if not is_present
     ]

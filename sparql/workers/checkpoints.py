@@ -17,8 +17,7 @@ from glob import escape, glob
 from time import monotonic
 from typing import Protocol
 
-from sparql.model.errors import ReaderLost
-from sparql.model.store_errors import StoreUnwritable
+from sparql.model.errors import ReaderLost, StoreUnwritable
 from sparql.storage.checkpoint_folder import Checkpoint
 from sparql.workers.store_copy import LEAST_GROWTH, MOST_QUADS, CommitLog, copies_folder, disk_bytes
 
@@ -46,7 +45,9 @@ class CheckpointSource(Protocol):
 
     def release(self, checkpoint: Checkpoint) -> None: ...
 
-    def follow(self, follower: CommitLog) -> None: ...
+    def follow(self, follower: CommitLog) -> None:
+        """Report every commit from now on, in order, before `revision` returns its number."""
+        ...
 
 
 class Lease:
@@ -75,7 +76,8 @@ class CheckpointKeeper:
         # Its own threads: those of the loop may all be waiting for a writer that waits for a worker.
         self._threads = ThreadPoolExecutor(2, "checkpoints")
         self.newest: Lease | None = None
-        self.log = CommitLog(source)
+        self.log = CommitLog()
+        source.follow(self.log)
         self._renewed_at = _FEWEST_QUADS
         self.most_growth = LEAST_GROWTH
         """The bytes that all copies together may take on the disk beside their checkpoint."""

@@ -12,8 +12,7 @@ from typing import Any, Self
 
 from pyoxigraph import NamedNode, RdfFormat, parse
 
-from sparql.model.errors import MalformedRequest, QueryTimeout, ReaderLost, SparqlError
-from sparql.model.store_errors import StoreUnwritable
+from sparql.model.errors import MalformedRequest, QueryTimeout, ReaderLost, SparqlError, StoreUnwritable
 from sparql.model.vocabulary import GRAPH
 from sparql.protocol.formats import BY_NAME, Format
 from sparql.rewriting.meaning.probes import Probe, Row, rows_of

@@ -10,8 +10,14 @@ from typing import Any, Protocol
 
 from pyoxigraph import NamedNode
 
-from sparql.model.errors import MalformedRequest, QueryFailed, ReadError, SparqlError
-from sparql.model.store_errors import StoreDamaged, reports_damage
+from sparql.model.errors import (
+    MalformedRequest,
+    QueryFailed,
+    ReadError,
+    SparqlError,
+    StoreDamaged,
+    reports_damage,
+)
 from sparql.model.vocabulary import GRAPH
 from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS, WITH_PREFIXES, Format
 from sparql.rewriting.meaning.probes import Probe, Row

@@ -10,15 +10,14 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyoxigraph
 from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
 from sparql.model.vocabulary import STATE, UKG
 from sparql.storage.change_log import Commit
-from sparql.storage.exact_update import write_exactly
-from sparql.storage.write_buffer import WriteBuffer, literal_characters
+from sparql.storage.database import WriteBuffer, literal_characters, write_exactly
 
 MOST_QUADS = 5000
 """Beyond this, a new checkpoint, which consists of hard links, is cheaper than following."""
@@ -131,13 +130,6 @@ def _is_stamp(quad: Quad) -> bool:
     return quad.predicate == UKG.revision and quad.graph_name == STATE
 
 
-class CommitSource(Protocol):
-    """A store that reports its commits."""
-
-    def follow(self, follower: CommitLog) -> None:
-        """Report every commit from now on, in order, before `revision` returns its number."""
-
-
 class LoggedCommit:
     """One commit: from the revision `since` to `revision`."""
 
@@ -156,16 +148,15 @@ class LoggedCommit:
 
 
 class CommitLog:
-    """The last commits of `source`, up to `most_quads` quads; used from any thread."""
+    """The last commits of a store that it follows, up to `most_quads` quads; used from any thread."""
 
-    def __init__(self, source: CommitSource, most_quads: int = MOST_QUADS) -> None:
+    def __init__(self, most_quads: int = MOST_QUADS) -> None:
         self._most_quads = most_quads
         self._lock = threading.Lock()
         self._commits: deque[LoggedCommit] = deque()
         self._quads = 0
         self._newest: int | None = None
         self._lost = False
-        source.follow(self)
 
     def committed(self, commit: Commit, since: int) -> None:
         """The store was changed: it was at the revision `since` before."""

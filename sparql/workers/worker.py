@@ -255,7 +255,7 @@ class Worker:
     def _capture(self, request: dict[str, Any]) -> None:
         """Send the changes of an update: its removals and then its additions as N-Quads."""
         # Imported here: workers that answer queries do without.
-        from sparql.storage.disk_space import unwritable
+        from sparql.storage.database import unwritable
         from sparql.writing.updates import capture
 
         copy = self._copy

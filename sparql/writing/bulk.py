@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING
 from pyoxigraph import DefaultGraph, Quad
 
 from sparql.model.change import Rejection, Statement
-from sparql.model.datatypes.literals import literal_violations
-from sparql.model.datatypes.many_literals import doubtful
 from sparql.model.errors import WriteError
+from sparql.model.literals import doubtful, literal_violations
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, SYSTEM_GRAPHS
 from sparql.writing.writer import Writer

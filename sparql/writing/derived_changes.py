@@ -7,9 +7,8 @@ from itertools import chain
 from pyoxigraph import NamedNode, Quad, Triple
 
 from sparql.inference.materialized import Inferences
-from sparql.model.change import Change, Delta, Deriver
+from sparql.model.change import Change, Delta, Deriver, is_supported, only_asserted, quad_of
 from sparql.model.source import KnownAbsent
-from sparql.model.support import is_supported, only_asserted, quad_of
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY
 from sparql.writing.group import Group

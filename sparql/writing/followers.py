@@ -7,7 +7,7 @@ from pyoxigraph import Quad
 
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DEFAULT
-from sparql.storage.following import Observer
+from sparql.storage.change_log import Observer
 from sparql.writing.concurrent_changes import ConcurrentChanges
 
 

@@ -17,6 +17,7 @@ from xml.parsers import expat
 import pyoxigraph
 from pyoxigraph import NamedNode, Quad, RdfFormat, Triple
 
+from sparql.model.answer_warnings import nearest_name, unknown_name, unused_parameters
 from sparql.model.blank_nodes import with_known_blank_nodes
 from sparql.model.change import Change, Statement, Verdict
 from sparql.model.errors import (
@@ -27,7 +28,6 @@ from sparql.model.errors import (
     UnsupportedMediaType,
 )
 from sparql.model.triple_store import TripleStore
-from sparql.model.unknown_names import nearest_name, unknown_name, unused_parameters
 from sparql.model.vocabulary import DEFAULT, DERIVED, GRAPH, INFERRED, ONTOLOGY
 from sparql.protocol.conditions import Conditions
 from sparql.protocol.formats import GRAPH_FORMATS, Format

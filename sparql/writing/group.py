@@ -13,9 +13,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from sparql.model.change import Verdict
-from sparql.model.errors import SparqlError
+from sparql.model.errors import SparqlError, StoreUnwritable
 from sparql.model.source import Term, TripleIndex, TripleSource
-from sparql.model.store_errors import StoreUnwritable
 from sparql.model.vocabulary import DEFAULT
 from sparql.storage.change_log import Commit
 from sparql.storage.embedded_store import EmbeddedStore

@@ -5,11 +5,24 @@ from dataclasses import replace
 
 from pyoxigraph import Quad, Triple
 
-from sparql.model.change import NOTHING, Change, Gate, Origin, Rejection, Selection, Statement, Verdict
-from sparql.model.datatypes.literals import InvalidGeometry, literal_violations, sort_out
+from sparql.model.change import (
+    NOTHING,
+    Change,
+    Gate,
+    Origin,
+    Rejection,
+    Selection,
+    Statement,
+    Verdict,
+    only_asserted,
+    quad_of,
+    unsupported,
+    withdrawn,
+    withdrawn_quads,
+)
 from sparql.model.errors import ProtectedTriple, TooMuchDepends
+from sparql.model.literals import InvalidGeometry, literal_violations, sort_out
 from sparql.model.source import KnownAbsent
-from sparql.model.support import only_asserted, quad_of, unsupported, withdrawn, withdrawn_quads
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.derived_changes import DerivedChanges, Plan

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pyoxigraph import Quad, RdfFormat, Triple, serialize
 
 from sparql.inference.materialized import STALE, mark
+from sparql.model.change import is_supported, only_asserted, quad_of
 from sparql.model.errors import InferenceTooLarge
-from sparql.model.support import is_supported, only_asserted, quad_of
 from sparql.model.vocabulary import ASSERTED, DEFAULT, INFERRED, ONTOLOGY
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.derived_changes import DerivedChanges

@@ -6,7 +6,7 @@ from itertools import chain
 from pyoxigraph import Quad, Triple
 
 from sparql.inference.materialized import STALE, disown_stated, forget, log_progress, mark, remove_all
-from sparql.model.support import is_supported, only_asserted, quad_of
+from sparql.model.change import is_supported, only_asserted, quad_of
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, INFERRED
 from sparql.spatial.relation_basis import marks
 from sparql.writing.derived_changes import ORIGINS, DerivedChanges

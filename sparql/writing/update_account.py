@@ -19,7 +19,7 @@ from sparql.model.change import Change, Statement
 from sparql.model.errors import ProtectedGraph
 from sparql.model.triple_store import Readable
 from sparql.model.vocabulary import DEFAULT, GRAPH
-from sparql.storage.write_buffer import WriteBuffer, literal_characters
+from sparql.storage.database import WriteBuffer, literal_characters
 
 
 @dataclass(frozen=True)

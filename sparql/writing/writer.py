@@ -14,14 +14,12 @@ from pyoxigraph import Quad, Triple
 
 from sparql.inference.derivation_rules import DerivationRules
 from sparql.inference.materialized import Inferences, forget
-from sparql.model.change import Change, Delta, Deriver, Gate, Verdict
-from sparql.model.datatypes.literals import InvalidGeometry
-from sparql.model.errors import SparqlError
-from sparql.model.store_errors import StoreClosing, StoreUnwritable
-from sparql.model.support import refuse_system_graphs
+from sparql.model.change import Change, Delta, Deriver, Gate, Verdict, refuse_system_graphs
+from sparql.model.errors import SparqlError, StoreClosing, StoreUnwritable
+from sparql.model.literals import InvalidGeometry
 from sparql.model.triple_store import TripleStore
+from sparql.storage.change_log import Observer
 from sparql.storage.embedded_store import EmbeddedStore, ReadableLines
-from sparql.storage.following import Observer
 from sparql.writing.concurrent_changes import ConcurrentChanges
 from sparql.writing.derived_changes import DerivedChanges
 from sparql.writing.followers import Followers

@@ -11,7 +11,7 @@ from benchmarks.building.graph import BuiltGraph, single_valued
 from benchmarks.building.replies import replies, write_replies
 from benchmarks.large_build import Moment, Watch, main
 from ontology.schema import Schema
-from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from tests.support.recorded.server import read_replies
 
 URBAN = "https://w3id.org/urbankg/urban#"

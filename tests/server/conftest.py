@@ -19,9 +19,9 @@ import pytest_asyncio
 from extractors.models.chat import Message, PromptProfile, Reply
 from ontology import Schema
 from server.http.app import create_app
-from server.runtime.context import Services
-from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
 from tests.support.described_answers import CheckedAnswers

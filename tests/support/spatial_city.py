@@ -11,8 +11,8 @@ import pyoxigraph
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from geo.functions import FUNCTIONS
-from sparql.model.graph_reading import NamedGraphSource
 from sparql.model.options import Options
+from sparql.model.source import NamedGraphSource
 from sparql.model.vocabulary import DEFAULT, DERIVED, GEO, RDF, RDFS, Namespace
 from sparql.rewriting.meaning.probes import Probe, Row
 from sparql.rewriting.report import Report

@@ -24,7 +24,6 @@ class StoreCheckpoints:
         self._revision = 0
         self._made: Checkpoint | None = None
         self.acquired = 0
-        self.cloned = 0
         self.lent: dict[Path, int] = {}
 
     def write(self, *quads: Quad) -> int:
@@ -51,13 +50,6 @@ class StoreCheckpoints:
             path = self._folder / f"checkpoint-{self.acquired}"
             self.store.backup(str(path))
             self.lent[path] = 1
-            return Checkpoint(path, self._revision)
-
-    def clone(self) -> Checkpoint:
-        with self._lock:
-            self.cloned += 1
-            path = self._folder / f"clone-{self.cloned}"
-            self.store.backup(str(path))
             return Checkpoint(path, self._revision)
 
     def follow(self, follower: object) -> None:

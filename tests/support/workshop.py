@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from server.runtime.settings import Settings
+from server.settings import Settings
 
 CITY = """@prefix : <http://example.org/city#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .

@@ -15,7 +15,7 @@ from server.cli.options import By, Config, Data, Limit, Reason
 from server.cli.output import iri, print_json
 from server.http.pages import page
 from server.http.reporting.decisions import merge_json, merged_json
-from server.runtime.context import Services
+from server.services import Services
 
 entity_app = typer.Typer(no_args_is_help=True, help="Merge entities that are one, and split them again.")
 

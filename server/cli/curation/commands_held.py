@@ -13,7 +13,7 @@ from server.cli.options import AsJson, Config, Data, Limit, Offset
 from server.cli.output import print_json, print_table, stderr
 from server.cli.running_server import RunningServer
 from server.intake.held.held_store import HeldState
-from server.runtime.context import Services
+from server.services import Services
 
 held_app = typer.Typer(no_args_is_help=True, help="Batches that wait to be judged, as much depends on them.")
 _POLL_S = 1.0

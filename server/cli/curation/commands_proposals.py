@@ -17,7 +17,7 @@ from server.cli.options import AsJson, By, Config, Data, Limit, Offset, Reason
 from server.cli.output import print_json, print_table, stderr
 from server.cli.running_server import RunningServer
 from server.curation.proposing import ProposalService, proposal_filter, term_of
-from server.runtime.context import Services
+from server.services import Services
 
 proposals_app = typer.Typer(no_args_is_help=True, help="Words that texts use and the ontology does not have.")
 

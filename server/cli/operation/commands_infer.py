@@ -7,9 +7,9 @@ from server.cli.options import Config, Data, OntologyFolder, ShapesFolder
 from server.cli.output import stderr
 from server.cli.running_server import running_server
 from server.errors import ServerError
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.inference.derivation_rules import DerivationRules
-from sparql.model.store_errors import StoreUnreadable
+from sparql.model.errors import StoreUnreadable
 
 
 def infer(
@@ -35,8 +35,8 @@ def infer_graph(settings: Settings) -> None:
         raise StoreUnreadable(settings.data, "there is no graph in it")
     # These packages take a while to load, and other commands do not need them.
     from ontology import Schema
-    from server.runtime.shipped import SHIPPED_ONTOLOGY
-    from server.runtime.stores import open_store
+    from server.settings_loading import SHIPPED_ONTOLOGY
+    from server.stores import open_store
     from sparql.inference.materialized import Inferences, forget
     from sparql.model.vocabulary import INFERRED
     from sparql.spatial.relations import SpatialRelations
@@ -75,7 +75,7 @@ def shape_rules_of(settings: Settings) -> DerivationRules | None:
     """The rules of the shapes, where the settings want them to be followed."""
     if not settings.follows_rules:
         return None
-    from server.runtime.shipped import SHIPPED_SHAPES
+    from server.settings_loading import SHIPPED_SHAPES
     from shapes.derivation.shape_rules import shape_rules
     from shapes.loading import load_shapes
 

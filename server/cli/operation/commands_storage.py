@@ -30,8 +30,8 @@ from server.data.features.names import split_features
 from server.data.loading import LoadResult
 from server.data.rdf_files import LoadError, RdfFile, rdf_files
 from server.data.storage import Loader, check_graph
-from server.runtime.context import Services
-from server.runtime.settings import Settings
+from server.services import Services
+from server.settings import Settings
 from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, WITH_PREFIXES, Format
 from sparql.protocol.negotiation import choose_by_name
 from sparql.storage.backup import back_up, partial_of, restore
@@ -310,7 +310,7 @@ def _prefixes(settings: Settings, format_: Format) -> Mapping[str, str]:
         return {}
     # Takes a while, and other formats do not need it.
     from ontology import Schema
-    from server.runtime.shipped import SHIPPED_ONTOLOGY
+    from server.settings_loading import SHIPPED_ONTOLOGY
 
     return Schema.load(settings.ontology or SHIPPED_ONTOLOGY).prefixes
 

@@ -14,9 +14,8 @@ from geo.functions.table import DEFINITIONS
 from geo.vocabulary import GEOF
 from server.cli.reference.commands import commands_page, manual_page
 from server.cli.reference.routes import routes_page
-from server.runtime.settings import Settings
-from server.runtime.settings_loading import PREFIX
-from server.runtime.shipped import SHIPPED_SHAPES
+from server.settings import Settings
+from server.settings_loading import PREFIX, SHIPPED_SHAPES
 from sparql.ask.plan.json_form import NODES
 from sparql.ask.plan.nodes import Plan, Quantity, Set
 from sparql.model.vocabulary import RDF, RDFS, SH

@@ -11,8 +11,8 @@ import httpx
 from starlette.types import ASGIApp
 
 from server.http.app import create_app
-from server.runtime.settings_loading import load_settings
 from server.runtime.wiring import build
+from server.settings_loading import load_settings
 
 _HEADS = ("| method | path | operation | what it does |", "|---|---|---|---|")
 _METHODS = ("get", "put", "post", "patch", "delete")

@@ -21,8 +21,8 @@ from server.rules.checking import Folders, Reasoner, check
 from server.rules.rule_effects import impact_json, impact_text, measure
 from server.rules.rule_history import RuleHistory
 from server.rules.ruleset import Ruleset, read_ruleset, turtle
-from server.runtime.settings import Settings
-from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.settings import Settings
+from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 from sparql.storage.embedded_store import EmbeddedStore
 

@@ -9,7 +9,7 @@ import typer
 from server.cli.invocation import on_either, settings_of, text_or_file
 from server.cli.options import Config, Data, ModelUrl
 from server.cli.output import print_table, stderr
-from server.runtime.context import Services
+from server.services import Services
 
 
 def extract(

@@ -25,8 +25,8 @@ from server.jobs.body import accept, reader_of, records_of_files
 from server.jobs.job import DocumentState, JobRequest
 from server.jobs.job_client import JobClient, ServedJobs, StoredJobs
 from server.jobs.store import JobStore
-from server.runtime.context import Services
-from server.runtime.settings import Settings
+from server.services import Services
+from server.settings import Settings
 
 jobs_app = typer.Typer(no_args_is_help=True, help="Extract from many documents.")
 _PRINT_EVERY_S = 5.0

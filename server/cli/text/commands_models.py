@@ -9,7 +9,7 @@ from server.cli.invocation import finish, settings_of
 from server.cli.options import AsJson, Config, Data, ModelUrl
 from server.cli.output import print_json, print_table, stderr
 from server.cli.running_server import running_server
-from server.runtime.settings import Settings
+from server.settings import Settings
 
 
 def models(
@@ -35,7 +35,7 @@ def models(
 
 async def _probe(settings: Settings) -> dict[str, Any]:
     from server.intake.language_model import language_model, prices_of, probed
-    from server.runtime.telemetry.metrics import Metrics
+    from server.monitoring.metrics import Metrics
 
     model = language_model(settings, Metrics())
     try:

@@ -23,7 +23,7 @@ from extractors.readers.examples import load_examples
 from server.cli.invocation import settings_of
 from server.cli.options import AsJson, Config
 from server.cli.output import print_json, print_table
-from server.runtime.settings import Settings
+from server.settings import Settings
 
 FORM = "form"
 _TEXT = "The Varga Museum in Szeged was designed by Ilona Barta and opened in 1931."
@@ -88,7 +88,7 @@ def _form(settings: Settings, text: str) -> str:
     from extractors.readers.form import shown_form
     from extractors.settings import FormSettings
     from ontology import Schema
-    from server.runtime.shipped import SHIPPED_ONTOLOGY
+    from server.settings_loading import SHIPPED_ONTOLOGY
 
     schema = Schema.load(settings.ontology or SHIPPED_ONTOLOGY)
     kinds = replace(FormSettings(), kinds=method_named(settings.extraction_method).kinds)

@@ -21,8 +21,8 @@ from server.cli.invocation import on_either
 from server.cli.output import stderr
 from server.cli.running_server import RunningServer
 from server.intake.sources import Counts, SourceIntake
-from server.runtime.context import Services
-from server.runtime.settings import Settings
+from server.services import Services
+from server.settings import Settings
 
 _AT_ONCE = 4
 

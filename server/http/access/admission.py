@@ -17,7 +17,7 @@ from server.http.access.guard import Guard
 from server.http.access.keys import Scope
 from server.http.access.limits import TextLimits
 from server.http.bodies.request_bodies import media_type, read_body
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.model.errors import FetchFailed, FetchRefused, PayloadProblem, RemoteAccessRefused
 from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.protocol.requests import DIRECT_UPDATE, FORM, ProtocolRequest

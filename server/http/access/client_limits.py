@@ -20,7 +20,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from server.http.access.cors import CrossOrigin
 from server.http.access.head_checks import HeadRefused, check_head, refusal, too_large
 from server.http.access.joined_writes import JoinedWrites
-from server.runtime.settings import Settings
+from server.settings import Settings
 
 
 def limited_protocol(settings: Settings) -> type[HttpToolsProtocol]:

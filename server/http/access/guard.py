@@ -16,7 +16,7 @@ from server.errors import ForeignOrigin, KeyInAddress, KeyNeeded, OpenWritesRefu
 from server.http.access.cors import PATHS
 from server.http.access.hosts import HostNames, host_and_port, is_loopback
 from server.http.access.keys import KEY_PATTERN, Authenticator, Scope
-from server.runtime.settings import Settings
+from server.settings import Settings
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _PROXIES_SAY = frozenset({b"forwarded", b"via", b"x-real-ip"})

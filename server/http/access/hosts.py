@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.errors import Misdirected
 from server.http.reporting.problems import ProblemMap
-from server.runtime.settings import Settings
+from server.settings import Settings
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s\[\]:/?#@\\]+)(?::(\d{0,5}))?")
 ANY = "*"

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from server.errors import NestedTooDeep, TextTooComplex, TooLong
 from server.http.access.clients import Clients
 from server.http.reporting.problems import problem_response
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.syntax.nesting import rdf_depth, size_of
 from sparql.syntax.request_facts import Kind
 

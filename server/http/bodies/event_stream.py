@@ -19,7 +19,7 @@ from sparql.model.errors import NotAcceptable
 from sparql.protocol.negotiation import MediaType, choose
 
 if TYPE_CHECKING:
-    from server.runtime.telemetry.request_logging import Draining
+    from server.http.request_logging import Draining
 
 __all__ = [
     "EVENTS",

@@ -29,7 +29,7 @@ from sparql.model.request_mark import RequestMark, marked_revision, marking, mar
 from sparql.protocol.requests import DIRECT_QUERY
 
 if TYPE_CHECKING:
-    from server.runtime.context import Services
+    from server.services import Services
 
 REPLAYED: Final = "Idempotency-Replayed"
 LONGEST_KEY: Final = 255

@@ -34,8 +34,7 @@ from shapes.errors import (
     TermNotDeclared,
 )
 from sparql.ask.errors import AskError, PlanError, QuestionsRefused, QuestionTooInvolved
-from sparql.model.errors import SparqlError
-from sparql.model.store_errors import BackupError
+from sparql.model.errors import BackupError, SparqlError
 from sparql.writing.bulk import MalformedLiteral
 
 # The client is gone; the status is for the log.

@@ -20,8 +20,7 @@ from starlette.responses import Response
 
 from server.message import ended
 from sparql.model import errors as sparql
-from sparql.model import store_errors
-from sparql.storage.disk_space import is_full
+from sparql.storage.database import is_full
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -76,10 +75,10 @@ class ProblemMap:
 
     def response(self, error: Exception, instance: str | None = None) -> Response:
         """The answer for an error; 500 without details for one that nobody added."""
-        error = store_errors.damage_in(error) or error
+        error = sparql.damage_in(error) or error
         if is_full(error) and not isinstance(error, sparql.SparqlError):
             # Wherever a file was written, be it an edit, an upload or a record.
-            error = store_errors.DiskFull(*_where(error))
+            error = sparql.DiskFull(*_where(error))
         problem = next((self._problems[one] for one in type(error).__mro__ if one in self._problems), None)
         if problem is None:
             return problem_response(
@@ -212,31 +211,31 @@ def add_sparql(problems: ProblemMap) -> None:
     )
     add(sparql.GraphMissing, 404, "No such graph")
     add(sparql.GraphExists, 409, "Graph exists")
-    add(store_errors.StoreError, 503, "Store unavailable")
-    add(store_errors.StoreDamaged, 500, "Store damaged")
-    add(store_errors.DiskFull, 507, "Disk full")
+    add(sparql.StoreError, 503, "Store unavailable")
+    add(sparql.StoreDamaged, 500, "Store damaged")
+    add(sparql.DiskFull, 507, "Disk full")
     add_remote(problems)
 
 
 def add_remote(problems: ProblemMap) -> None:
     """The errors of a store at another host."""
     add = problems.add
-    add(store_errors.RemoteError, 502, "The remote store failed")
+    add(sparql.RemoteError, 502, "The remote store failed")
     add(
-        store_errors.RemoteUnreachable,
+        sparql.RemoteUnreachable,
         503,
         "Remote store unreachable",
         headers=lambda error: {"Retry-After": "5"},
     )
     add(
-        store_errors.RemoteRefused,
+        sparql.RemoteRefused,
         502,
         "The remote store refused this",
         members=lambda error: {"remote_status": error.status, "remote_message": error.reply},
     )
-    add(store_errors.RemoteUndecided, 504, "Update may or may not have been applied")
-    add(store_errors.RemoteConflict, 503, "Another server writes to the remote store")
-    add(store_errors.RemoteUnsupported, 501, "Not possible on a remote store")
+    add(sparql.RemoteUndecided, 504, "Update may or may not have been applied")
+    add(sparql.RemoteConflict, 503, "Another server writes to the remote store")
+    add(sparql.RemoteUnsupported, 501, "Not possible on a remote store")
 
 
 def _where(error: Exception) -> tuple[Path, str]:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 
 from server.http.page_parameters import known_parameters
-from server.runtime.context import Services
+from server.services import Services
 
 
 def router(services: Services) -> APIRouter:

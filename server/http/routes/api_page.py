@@ -14,7 +14,7 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from starlette.responses import FileResponse, Response
 
 from server.errors import UnknownResource
-from server.runtime.context import Services
+from server.services import Services
 
 _PAGE: Final = "/docs"
 _MEDIA_TYPES: Final = {

@@ -13,9 +13,9 @@ from server.http.page_parameters import known_parameters
 from server.http.readiness import Readiness
 from server.http.version import API_VERSION
 from server.intake.language_model import model_health
-from server.runtime.context import Services
-from server.runtime.stores import capabilities
-from server.runtime.telemetry.metrics import CONTENT_TYPE
+from server.monitoring.metrics import CONTENT_TYPE
+from server.services import Services
+from server.stores import capabilities
 
 
 def router(services: Services, readiness: Readiness) -> APIRouter:

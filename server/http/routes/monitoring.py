@@ -11,7 +11,7 @@ from server.http.access.keys import Scope
 from server.http.page_parameters import known_parameters
 from server.monitoring.slow_queries import SlowQuery
 from server.monitoring.verdict_history import Period, ShapeVerdicts, Step
-from server.runtime.context import Services
+from server.services import Services
 
 _MOST_PERIODS = 400
 

@@ -22,7 +22,7 @@ from starlette.responses import RedirectResponse, Response
 from server.errors import UnknownResource
 from server.http.bodies.compression import accepts_gzip
 from server.http.routes.graph.collections import landing_page
-from server.runtime.context import Services
+from server.services import Services
 from sparql.protocol.conditions import Conditions
 from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.protocol.negotiation import MediaType, choose

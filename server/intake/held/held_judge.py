@@ -21,8 +21,7 @@ from server.intake.batch import HeldEnding, Submission
 from server.intake.held.held_store import HeldBatches, HeldState
 from server.rules.ruleset import Ruleset
 from sparql.model.change import BackgroundValidation, Change, Reach
-from sparql.model.errors import SparqlError, TooMuchDepends
-from sparql.model.store_errors import StoreClosing
+from sparql.model.errors import SparqlError, StoreClosing, TooMuchDepends
 from sparql.model.triple_store import TripleStore
 from sparql.writing.concurrent_changes import ConcurrentChanges
 from sparql.writing.writer import Writer

@@ -15,8 +15,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from ontology import Schema
 from server.intake.batch import Batch
-from sparql.model.change import Violation
-from sparql.model.support import quad_of
+from sparql.model.change import Violation, quad_of
 from sparql.model.vocabulary import ASSERTED, DERIVED, EXTRACTED, ONTOLOGY, UKG, XSD
 
 __all__ = ["AgreementAssessor", "agree", "is_finer"]

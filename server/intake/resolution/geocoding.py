@@ -8,7 +8,7 @@ from shapely.geometry.base import BaseGeometry
 from extractors.grounding.geocoder import Geocoder, PlaceContext, PlaceFound, choose
 from ontology import Schema
 from server.intake.batch import Batch
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.ask.places import StatedPlaces, Where
 from sparql.model.change import Statement, Violation
 from sparql.model.source import TripleIndex

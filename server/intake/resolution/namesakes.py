@@ -21,7 +21,7 @@ from geo.measure.measures import distance_m
 from ontology import Schema
 from ontology.articles import with_article
 from server.intake.batch import Batch, name_of
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.ask.places import StatedPlaces, Where
 from sparql.model.change import Violation
 from sparql.model.source import Overlay, TripleSource

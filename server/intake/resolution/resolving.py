@@ -10,7 +10,7 @@ from extractors.grounding.name_similarity import are_distinct
 from ontology import Schema
 from server.intake.batch import Batch
 from server.intake.resolution.namesakes import INSIDE
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.ask.places import StatedPlaces, Where
 from sparql.model.change import Violation
 from sparql.model.source import Overlay, Term, TripleIndex

@@ -10,7 +10,7 @@ from pyoxigraph import Literal
 
 from geo.remembered import remembered
 from shapes.terms import to_rdflib
-from sparql.model.datatypes.lexical import in_lexical_space
+from sparql.model.literals import in_lexical_space
 from sparql.model.source import Term
 from sparql.model.vocabulary import RDF, RDFS, XSD
 

@@ -6,7 +6,7 @@ is known must hold in the very checkpoint that a query reads: whatever a commit 
 store, and is not answered for at revisions before that commit.
 
 A geometry is its place in the columns of the index (`sparql.rewriting.index.geometry_state`), so that
-thousands are looked up by arrays. Nodes are texts, as in `sparql.model.geometry.geometry_names`.
+thousands are looked up by arrays. Nodes are texts, as in `sparql.model.geometry`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy
 from numpy.typing import NDArray
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from sparql.model.geometry.geometry_names import Text, literal_of, literal_text, node_of, text_of
+from sparql.model.geometry import Text, literal_of, literal_text, node_of, text_of
 from sparql.model.vocabulary import DEFAULT, RDF
 from sparql.rewriting.index.notes import LINKS, SERIALIZATIONS, Node, QuadSource
 from sparql.spatial.geometry_reading import GeometryReading, node_columns

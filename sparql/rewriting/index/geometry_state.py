@@ -20,7 +20,7 @@ from geo.errors import GeometryError
 from geo.formats.literals import parse_geometry
 from geo.formats.many_literals import parse_many
 from geo.relate.index import FeatureIndex
-from sparql.model.geometry.geometry_names import Text, literal_of, literal_text, node_of, text_of
+from sparql.model.geometry import Text, literal_of, literal_text, node_of, text_of
 from sparql.rewriting.index.features import FeatureMap, Places
 from sparql.rewriting.index.notes import SERIALIZATIONS, Key, Named, Node, Note, QuadSource
 from sparql.spatial.geometry_reading import GeometryReading, literal_columns, read_geometries

@@ -8,9 +8,9 @@ from typing import Final, Protocol
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad
 
-from sparql.model import graph_reading
-from sparql.model.geometry import geometry_terms
-from sparql.model.geometry.geometry_names import Text, literal_text, text_of
+from sparql.model import geometry as geometry_terms
+from sparql.model import source as graph_reading
+from sparql.model.geometry import Text, literal_text, text_of
 from sparql.model.source import Term
 from sparql.model.vocabulary import DEFAULT, RDF, UKG
 
@@ -18,7 +18,7 @@ Node = NamedNode | BlankNode
 Key = tuple[Node, Literal]
 """A geometry node and a literal that it has, or has had."""
 Named = tuple[str, Text]
-"""The same as texts (see `sparql.model.geometry.geometry_names`)."""
+"""The same as texts (see `sparql.model.geometry`)."""
 
 SERIALIZATIONS: Final = frozenset(geometry_terms.SERIALIZATIONS)
 LINKS: Final = frozenset(geometry_terms.HAS_GEOMETRY)

@@ -12,7 +12,7 @@ import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, QueryResultsFormat, QuerySolutions
 
 from geo.vocabulary import WKT_LITERAL
-from sparql.model.geometry.geometry_names import Text, literal_of, node_of
+from sparql.model.geometry import Text, literal_of, node_of
 from sparql.model.vocabulary import XSD
 from sparql.protocol.formats import Format
 
@@ -73,7 +73,7 @@ class Table:
 
 
 def node_column(nodes: Sequence[str]) -> Column:
-    """A column of nodes, given as in `sparql.model.geometry.geometry_names`."""
+    """A column of nodes, given as in `sparql.model.geometry`."""
     # Where no IRI needs escapes, as none does that is one, and none is marked.
     if _is_plain(nodes):
         return Column(nodes, '{"type":"uri","value":"', '"}')
@@ -81,7 +81,7 @@ def node_column(nodes: Sequence[str]) -> Column:
 
 
 def literal_column(literals: Sequence[Text]) -> Column:
-    """A column of literals, given as in `sparql.model.geometry.geometry_names`."""
+    """A column of literals, given as in `sparql.model.geometry`."""
     texts = [literal for literal in literals if isinstance(literal, str)]
     if len(texts) < len(literals):
         return Column([cell_of(literal_of(literal)) for literal in literals])

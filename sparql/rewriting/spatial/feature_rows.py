@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from sparql.model.geometry.geometry_names import node_of
+from sparql.model.geometry import node_of
 from sparql.model.vocabulary import RDF
 from sparql.rewriting.ast import building as b
 from sparql.rewriting.ast import nodes as n

@@ -8,7 +8,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 from curation.merging.term_rewriting import TermRewriting
 from sparql.inference.materialized import Inferences
 from sparql.model.change import Change, Origin, Statement
-from sparql.model.geometry.tolerances import Tolerances
+from sparql.model.geometry import Tolerances
 from sparql.model.vocabulary import (
     DEFAULT,
     EXTRACTED,

@@ -16,9 +16,9 @@ from pyoxigraph import NamedNode, QuerySolutions, Store
 from server.data.remote_access import RemoteAccess, hosts_of, is_public
 from server.http.access.admission import Admission
 from server.http.app import create_app
-from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
 from sparql.model.errors import FetchFailed, FetchRefused
 from sparql.protocol.federation import localize, remote_parts, values_of
 from tests.server.conftest import RecordedModel, select

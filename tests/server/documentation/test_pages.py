@@ -12,7 +12,7 @@ from pyoxigraph import NamedNode
 from ontology import Schema
 from server.documentation.pages import ontology_page, page_names
 from server.documentation.shape_sections import ShapeSections
-from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.loading import load_shapes
 
 ONTOLOGY = NamedNode("http://example.org/o")

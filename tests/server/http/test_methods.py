@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from extractors.prompting.templates import PromptError
 from server.cli.app import command_line
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.settings import Settings
 from tests.server.conftest import RecordedModel, triples
 from tests.support.benchmark_files import write
 from tests.support.tgi_stand_in import StandIn, running

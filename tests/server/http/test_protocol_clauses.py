@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from server.http.app import create_app
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.settings import Settings
 from tests.server.conftest import RecordedModel
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

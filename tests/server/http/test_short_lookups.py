@@ -23,9 +23,9 @@ from server.http.access.client_limits import limited_protocol
 from server.http.access.keys import Scope
 from server.http.app import create_app
 from server.http.short import ShortWay
-from server.runtime.context import Services
-from server.runtime.telemetry.logs import set_up_logs
+from server.monitoring.logs import set_up_logs
 from server.runtime.wiring import build
+from server.services import Services
 from shapes.gate.gate import ShapesGate
 from sparql.protocol.requests import ProtocolRequest
 from sparql.storage.embedded_store import EmbeddedStore

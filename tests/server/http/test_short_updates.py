@@ -16,10 +16,10 @@ from starlette.types import Scope as ASGIScope
 from server.http.access.client_limits import limited_protocol
 from server.http.access.keys import Scope
 from server.http.app import create_app
+from server.http.request_logging import Draining
 from server.http.short import ShortWay
-from server.runtime.context import Services
-from server.runtime.telemetry.logs import set_up_logs
-from server.runtime.telemetry.request_logging import Draining
+from server.monitoring.logs import set_up_logs
+from server.services import Services
 from sparql.protocol.requests import ProtocolRequest
 from tests.server.conftest import changed, forget_keys
 from tests.support.listening import listening

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyoxigraph import Literal
 
 from server.research.evaluating import empty_graph
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.model.vocabulary import RDFS
 from tests.support.scripted import ScriptedModel, reply, urban
 

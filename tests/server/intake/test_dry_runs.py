@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from server.runtime.context import Services
+from server.services import Services
 from tests.server.conftest import COLUMBIA, RecordedModel, select, triples
 from tests.server.intake.held.test_held_judge import candidates, client_of, codes, opened, update
 

@@ -14,7 +14,7 @@ import pytest
 
 from extractors.candidates import RDFS_LABEL
 from server.research.evaluating import empty_graph
-from server.runtime.settings import Settings
+from server.settings import Settings
 from tests.support.gold_model import GoldModel, GoldText, Row, gold_texts
 from tests.support.tgi_rules import VERSIONS
 from tests.support.tgi_stand_in import StandIn, running, schema_of

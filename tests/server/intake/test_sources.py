@@ -10,7 +10,7 @@ import typer
 from extractors.errors import ModelReplyError, ModelUnavailable
 from server.cli.text.commands_extract import source_files
 from server.cli.text.commands_sources import extract_files
-from server.runtime.settings import Settings
+from server.settings import Settings
 from tests.server.conftest import RecordedModel, select, triples
 from tests.support.prepared_processes import urbankg
 from tests.support.running_server import RunningServer

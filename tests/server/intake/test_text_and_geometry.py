@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from server.runtime.context import Services
+from server.services import Services
 from tests.server.conftest import RecordedModel, select, triples
 
 CITY = Path(__file__).parents[2] / "data" / "mini_city.ttl"

@@ -12,9 +12,9 @@ from ontology import Schema
 from server.cli.app import command_line
 from server.http.app import create_app
 from server.intake.outcome import packed, shortened, unpacked
-from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
 from shapes.gate.gate import ShapesGate
 from tests.server.conftest import COLUMBIA, RecordedModel, own_gate, triples
 from tests.support.tgi_stand_in import MODEL, StandIn, running

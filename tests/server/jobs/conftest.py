@@ -12,8 +12,8 @@ import pytest
 import pytest_asyncio
 
 from ontology import Schema
-from server.runtime.context import Services
 from server.runtime.wiring import build
+from server.services import Services
 from shapes.gate.gate import ShapesGate
 from tests.server.conftest import client_of, own_gate
 from tests.support.answering import AnsweringModel

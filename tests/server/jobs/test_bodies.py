@@ -17,7 +17,7 @@ from server.jobs.body import accept, records_of_files
 from server.jobs.job import JobRequest, RecordTooLong, RecordUnreadable
 from server.jobs.record import Record, csv_rows, json_items, json_lines
 from server.jobs.store import JobStore
-from server.runtime.context import Services
+from server.services import Services
 from tests.server.jobs.conftest import documents, until
 
 ROWS = [{"text": "Larnford is a city.", "id": 7}, {"text": "Zoë's\nhouse", "name": "b", "source": "box"}]

@@ -10,9 +10,9 @@ import pytest
 
 from ontology import Schema
 from server.http.app import create_app
-from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
 from shapes.gate.gate import ShapesGate
 from tests.server.conftest import own_gate
 from tests.server.jobs.conftest import PATIENCE_S, post, until

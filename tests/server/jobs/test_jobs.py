@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout, ModelUnavailable
-from server.runtime.context import Services
+from server.services import Services
 from tests.server.conftest import select
 from tests.server.jobs.conftest import LINES, PATIENCE_S, documents, lines, post, until
 from tests.support.answering import AnsweringModel

@@ -17,9 +17,9 @@ from server.jobs.job import Committed, DocumentState, JobRequest
 from server.jobs.progress import Progress
 from server.jobs.record import Record
 from server.jobs.store import JobStore
-from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
 from shapes.gate.gate import ShapesGate
 from tests.server.conftest import own_gate
 from tests.server.jobs.conftest import LINES, PATIENCE_S, documents, lines, until

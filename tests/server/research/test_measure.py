@@ -18,7 +18,7 @@ from server.research.completion import followed_modes, measure_completion, print
 from server.research.judging import judge_tables
 from server.research.methods import measure_methods
 from server.research.urban import ALL, CHOOSING, OTHER, SAMPLES, SENTENCES, measure_urban, print_urban
-from server.runtime.settings import Settings
+from server.settings import Settings
 from tests.server.conftest import RecordedModel, triples
 from tests.support.tgi_stand_in import StandIn, running
 

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from server.runtime.context import Services
 from server.runtime.wiring import build
+from server.services import Services
 from shapes.authoring.impact_results import Bounds
 from tests.server.conftest import RecordedModel, select
 from tests.support.prepared_processes import urbankg

@@ -9,7 +9,7 @@ import pytest
 from pyoxigraph import NamedNode, Quad
 
 from server.reader_language import parse_accept_language
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.change import choose_text
 from sparql.model.vocabulary import REVIEW, UKG
 from tests.support.workshop import RULES, submit, update

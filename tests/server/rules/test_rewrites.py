@@ -6,7 +6,7 @@ import httpx
 import pytest
 from pyoxigraph import NamedNode, Triple
 
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.vocabulary import DEFAULT, EXTRACTED
 from sparql.provenance.evidence import EvidenceReader
 from tests.server.conftest import select

@@ -11,9 +11,9 @@ import pytest
 from pyoxigraph import NamedNode
 
 from server.rules.edit import Kind
-from server.runtime.context import Services
 from server.runtime.wiring import build
-from sparql.model.store_errors import StoreUnwritable
+from server.services import Services
+from sparql.model.errors import StoreUnwritable
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.server.conftest import RecordedModel
 from tests.support.prepared_processes import urbankg

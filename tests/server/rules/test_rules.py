@@ -9,8 +9,8 @@ import pytest
 from pyoxigraph import NamedNode
 
 from server.http.app import create_app
-from server.runtime.context import Services
 from server.runtime.wiring import build
+from server.services import Services
 from tests.server.conftest import RecordedModel, select
 from tests.support.workshop import CITY, PREFIX, RULES, SHORT, folders, settings_in, submit, update
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from curation.review.review_queue import Exceptions
-from server.runtime.context import Services
+from server.services import Services
 from tests.server.conftest import select
 from tests.support.workshop import PREFIX, RULES, SHORT, submit, update
 

@@ -11,8 +11,8 @@ import pytest
 from pyoxigraph import NamedNode, Quad, Triple
 
 from server.http.app import create_app
-from server.runtime.context import Services
 from server.runtime.wiring import build
+from server.services import Services
 from sparql.model.vocabulary import UKG
 from sparql.writing.bulk import BulkLoad
 from tests.server.conftest import RecordedModel
@@ -250,7 +250,7 @@ async def test_the_end_of_the_server_ends_what_is_judged_and_tried(
 ) -> None:
     assert (await put(client, "slow.ttl", shape(EVERYTHING))).status_code == 201
     grow(slow_shop)
-    monkeypatch.setattr("server.runtime.context._LAST_JUDGMENTS_S", 0.0)
+    monkeypatch.setattr("server.services._LAST_JUDGMENTS_S", 0.0)
     slow_shop.judging_limit.seconds = 100.0
     judged = asyncio.create_task(update(client, "INSERT DATA { :p0 a :Park ; :near :y }"))
     tried = asyncio.create_task(put(client, "more.ttl", shape(EVERYTHING)))

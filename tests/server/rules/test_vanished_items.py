@@ -8,7 +8,7 @@ from curation.deciding.decision_in_progress import Outcome
 from curation.deciding.decisions import Decisions
 from curation.review.review_item import PREFIX, Reviewer
 from curation.review.review_search import ReviewFilter
-from server.runtime.context import Services
+from server.services import Services
 from shapes.errors import ReviewItemUnknown
 from tests.support.workshop import RULES, SHORT, submit
 

@@ -11,14 +11,14 @@ from pyoxigraph import NamedNode
 from ontology import Schema
 from server.errors import SettingsError
 from server.http.app import create_app
-from server.runtime.context import Services
-from server.runtime.settings import Settings
-from server.runtime.settings_loading import load_settings
-from server.runtime.stores import remote_address
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
+from server.settings_loading import load_settings
+from server.stores import remote_address
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
-from sparql.model.store_errors import RemoteUnreachable
+from sparql.model.errors import RemoteUnreachable
 from sparql.model.vocabulary import PROVENANCE
 from sparql.remote.address import RemoteAddress
 from tests.server.conftest import RecordedModel, own_gate, select

@@ -22,9 +22,9 @@ from server.cli.serve_command import serve
 from server.http.app import create_app
 from server.rules.checking import Folders
 from server.rules.edit import Kind
-from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
 from shapes.errors import ShapesError
 from shapes.gate.gate import ShapesGate
 from shapes.loading import ShapesFiles, load_shapes

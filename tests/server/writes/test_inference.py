@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 from server.cli.app import command_line
 from server.http.app import create_app
-from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
 from sparql.model.vocabulary import DEFAULT, INFERRED, RDF
 from tests.server.conftest import RecordedModel, select
 

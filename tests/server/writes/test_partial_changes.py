@@ -5,7 +5,7 @@ import pyoxigraph
 import pytest
 from pyoxigraph import RdfFormat
 
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.vocabulary import SH
 
 URBAN = "https://w3id.org/urbankg/urban#"

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from server.http.app import create_app
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.settings import Settings
 from shapes.errors import ShapeMalformed
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes

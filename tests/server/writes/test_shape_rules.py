@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from server.cli.app import command_line
-from server.runtime.context import Services
 from server.runtime.wiring import build
+from server.services import Services
 from tests.server.conftest import RecordedModel
 from tests.server.writes.test_inference import client_of, names, settings_of, update
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from server.runtime.context import Services
+from server.services import Services
 from server.writes.reviewing_writer import ReviewingWriter
 from sparql.model.change import Change, Verdict
 from sparql.model.errors import SparqlError

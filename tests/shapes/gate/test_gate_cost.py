@@ -4,7 +4,7 @@ import pytest
 from pyoxigraph import Literal, Quad, Triple
 
 from ontology import Schema
-from server.runtime.shipped import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
+from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
 from shapes.rules import with_generated

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from sparql.names.trigrams import TrigramIndex, _trigrams
+from sparql.names.label_state import TrigramIndex, _trigrams
 
 WORDS = ["museum", "park", "hall", "house", "mill", "old", "new", "river", "north", "york", "lane"]
 FLOOR = 0.4

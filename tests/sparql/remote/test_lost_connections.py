@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from sparql.model.change import Change, Statement
-from sparql.model.store_errors import RemoteRefused, RemoteUndecided, RemoteUnreachable
+from sparql.model.errors import RemoteRefused, RemoteUndecided, RemoteUnreachable
 from sparql.model.vocabulary import PROVENANCE, RDFS
 from sparql.names.labels import LabelIndex
 from sparql.remote.address import RemoteAddress

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from sparql.model.errors import ProtectedGraph
-from sparql.model.store_errors import RemoteConflict, RemoteUnsupported
+from sparql.model.errors import ProtectedGraph, RemoteConflict, RemoteUnsupported
 from sparql.model.vocabulary import DEFAULT, DERIVED, GEO, PROVENANCE, RDF, XSD
 from sparql.remote.address import RemoteAddress
 from sparql.remote.store import RemoteStore

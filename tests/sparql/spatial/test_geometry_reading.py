@@ -3,7 +3,7 @@
 import pytest
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple
 
-from sparql.model.geometry.geometry_names import Text, literal_of, literal_text, node_of, text_of
+from sparql.model.geometry import Text, literal_of, literal_text, node_of, text_of
 from sparql.model.source import TripleIndex
 from sparql.model.vocabulary import DEFAULT, GEO, RDF, Namespace
 from sparql.spatial.geometry_reading import literal_columns, node_columns, read_geometries

@@ -4,7 +4,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 from sparql.model.change import Change, Statement
-from sparql.model.geometry.tolerances import EXACT, Tolerances
+from sparql.model.geometry import EXACT, Tolerances
 from sparql.model.vocabulary import GEO
 from sparql.spatial.pending_relations import PendingRelations
 from sparql.spatial.relation_basis import basis_quad, marks

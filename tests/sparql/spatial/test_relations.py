@@ -10,7 +10,7 @@ from geo.formats.literals import parse_geometry
 from geo.relate.rcc8 import relate
 from sparql.model.change import Change, Statement
 from sparql.model.errors import ProtectedTriple
-from sparql.model.geometry.geometry_terms import HAS_GEOMETRY
+from sparql.model.geometry import HAS_GEOMETRY
 from sparql.model.vocabulary import DEFAULT, DERIVED, GEO, Namespace
 from sparql.spatial.relations import SpatialRelations, geometries_in, located_features
 from sparql.storage.embedded_store import EmbeddedStore

@@ -16,7 +16,7 @@ from shapely.geometry.base import BaseGeometry
 
 from sparql.model.change import Change, Statement
 from sparql.model.errors import TileLost
-from sparql.model.geometry.tolerances import Tolerances
+from sparql.model.geometry import Tolerances
 from sparql.model.vocabulary import DERIVED, GEO, Namespace
 from sparql.spatial.bulk_relations import commit_run, open_run
 from sparql.spatial.relation_basis import are_exact, basis_quad

@@ -9,7 +9,7 @@ import pytest
 from pyoxigraph import Quad
 
 from sparql.model.change import Change, Statement
-from sparql.model.store_errors import BackupError
+from sparql.model.errors import BackupError
 from sparql.model.vocabulary import Namespace
 from sparql.storage.backup import MANIFEST, back_up, restore
 from sparql.storage.embedded_store import EmbeddedStore

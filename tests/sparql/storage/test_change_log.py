@@ -11,8 +11,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse
 
 from sparql.model.change import Change, Origin, Statement
-from sparql.model.errors import ChangesForgotten, MalformedRequest
-from sparql.model.store_errors import StoreUnwritable
+from sparql.model.errors import ChangesForgotten, MalformedRequest, StoreUnwritable
 from sparql.model.vocabulary import PROVENANCE, Namespace
 from sparql.storage.change_log import ChangeLog, Commit
 from sparql.storage.embedded_store import EmbeddedStore

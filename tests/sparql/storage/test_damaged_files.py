@@ -9,9 +9,9 @@ import pyoxigraph
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from sparql.model.store_errors import BackupError, StoreError, StoreUnreadable
+from sparql.model.errors import BackupError, StoreError, StoreUnreadable
 from sparql.storage.backup import back_up, restore
-from sparql.storage.database_files import breaks_off
+from sparql.storage.database import breaks_off
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
 

@@ -7,7 +7,7 @@ import pytest
 from pyoxigraph import Quad
 
 from sparql.model.change import Change, Statement
-from sparql.model.store_errors import StoreClosing, StoreUnwritable
+from sparql.model.errors import StoreClosing, StoreUnwritable
 from sparql.model.vocabulary import Namespace
 from sparql.storage.durability import Durability, GroupSync, LogFiles
 from sparql.storage.embedded_store import EmbeddedStore

@@ -8,7 +8,7 @@ import pyoxigraph
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from sparql.model.store_errors import StoreLocked
+from sparql.model.errors import StoreLocked
 from sparql.model.vocabulary import STATE, Namespace
 from sparql.storage.embedded_store import EmbeddedStore
 

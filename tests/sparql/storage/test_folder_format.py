@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sparql.model.store_errors import FormatUnknown
+from sparql.model.errors import FormatUnknown
+from sparql.storage.database import FORMAT
 from sparql.storage.embedded_store import EmbeddedStore
-from sparql.storage.folder_format import FORMAT
 
 
 def test_a_new_folder_and_one_from_before_the_file_are_marked(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad
 
+from sparql.storage.database import WriteBuffer
 from sparql.storage.embedded_store import EmbeddedStore
-from sparql.storage.write_buffer import WriteBuffer
 from sparql.workers import checkpoints
 from tests.support.capturing import Capturing
 

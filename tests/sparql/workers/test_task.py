@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sparql.model.errors import ReaderLost
-from sparql.model.store_errors import StoreClosing
+from sparql.model.errors import ReaderLost, StoreClosing
 from sparql.workers.task import Task, TaskMemoryExceeded, TaskTimeout
 from tests.support.processes import family
 from tests.support.waiting import wait_until

@@ -9,8 +9,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from sparql.model.change import Change, Rejection, Selection, Statement, Verdict, Violation
-from sparql.model.errors import ProtectedGraph
-from sparql.model.store_errors import StoreUnwritable
+from sparql.model.errors import ProtectedGraph, StoreUnwritable
 from sparql.model.vocabulary import DEFAULT, DERIVED, EXTRACTED, GEO, STATE, UKG, XSD, Namespace
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.change_log import ChangeLog

@@ -8,7 +8,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat
 
 from server.data.rdf_files import LoadError, RdfLines, rdf_file
 from sparql.model.change import Change, Origin, Statement
-from sparql.model.datatypes.literals import literal_violations
+from sparql.model.literals import literal_violations
 from sparql.model.vocabulary import ASSERTED, DEFAULT, GEO, REVIEW, XSD, Namespace
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.bulk import BulkLoad, BulkOutcome, MalformedLiteral

@@ -13,7 +13,7 @@ from server.http.access.keys import Scope
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links, page
 from server.http.reporting.statements import review_json, statement_json
-from server.runtime.context import Services
+from server.services import Services
 
 State = Literal["accepted", "open", "rejected", "superseded", "any"]
 

@@ -19,7 +19,7 @@ from server.http.pages import Links
 from server.http.reporting.decisions import AcceptRequest
 from server.intake.language_model import prices_of, spending
 from server.message import Message, Name, Words
-from server.runtime.context import Services
+from server.services import Services
 from sparql.ask.answer.gaps import GapKind
 
 Status = Literal["open", "accepted", "rejected", "any"]

@@ -19,7 +19,7 @@ from server.http.access.keys import Scope
 from server.http.page_parameters import Needed
 from server.http.routes.page import page_of, prefers_html
 from server.message import IRI_FORM
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.errors import TripleTermUnwritable
 from sparql.protocol.formats import FOR_TRIPLE_TERMS, GRAPH_FORMATS, Format
 from sparql.protocol.negotiation import choose

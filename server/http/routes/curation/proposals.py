@@ -16,7 +16,7 @@ from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
 from server.message import IriText, Message
-from server.runtime.context import Services
+from server.services import Services
 
 Status = Literal["open", "accepted", "dismissed", "any"]
 Kind = Annotated[Literal["class", "property"] | None, Query(description="Which kind of term.")]

@@ -24,7 +24,7 @@ from server.http.reporting.decisions import DecisionRequest, ItemAcceptRequest
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.http.reporting.statements import TermJson, statement_of, term_of
 from server.message import IRI_FORM, IriText, Message
-from server.runtime.context import Services
+from server.services import Services
 
 Status = Literal["open", "accepted", "rejected", "superseded", "any"]
 Form = Annotated[Literal["csv", "shacl"], Query(alias="format")]

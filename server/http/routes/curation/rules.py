@@ -28,7 +28,7 @@ from server.rules.rule_effects import impact_json
 from server.rules.rule_registry import RuleRegistry
 from server.rules.ruleset import Ruleset, turtle
 from server.rules.shape_examples import examples_of
-from server.runtime.context import Services
+from server.services import Services
 from sparql.protocol.conditions import COMPRESSED
 from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.protocol.negotiation import choose

@@ -21,8 +21,8 @@ from server.errors import ParameterUnusable, UnknownResource
 from server.http.access.guard import refuse_key_in_address
 from server.http.access.keys import Scope
 from server.http.page_parameters import Needed, known_parameters
-from server.runtime.context import Services
-from sparql.model.unknown_names import unknown_name
+from server.services import Services
+from sparql.model.answer_warnings import unknown_name
 
 if TYPE_CHECKING:
     from sparql.spatial.feature_collections import Box, Collections, FeatureCatalog, FeatureClass

@@ -19,7 +19,7 @@ from server.http.pages import Links, page
 from server.http.reporting.decisions import merge_json, merged_json
 from server.http.reporting.problems import TYPE_BASE, problem_response
 from server.message import AbsoluteIri, Message
-from server.runtime.context import Services
+from server.services import Services
 
 
 class SplitRequest(Message):

@@ -21,14 +21,14 @@ from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.page_parameters import NUMBERS, Needed
 from server.message import IRI_FORM, AbsoluteIri
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.vocabulary import GEO
 from sparql.protocol.conditions import Conditions
 
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
-    from sparql.model.geometry.geometry_names import Node
+    from sparql.model.geometry import Node
 
 _KEPT = 8
 _MOST_NAMED = 500

@@ -18,7 +18,7 @@ from server.http.bodies.streaming import while_connected, while_wanted
 from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
 from server.message import Message
-from server.runtime.context import Services
+from server.services import Services
 
 if TYPE_CHECKING:
     from extractors.completion import Completion

@@ -18,9 +18,9 @@ from server.http.entity_tags import EntityTag, is_varying, matches
 from server.http.parameters import check_parameters
 from server.http.reporting.warning_header import warning_of
 from server.monitoring.slow_queries import QUERY_TEXT
+from sparql.model.answer_warnings import unused_parameters
 from sparql.model.errors import MalformedRequest
 from sparql.model.request_mark import current_mark
-from sparql.model.unknown_names import unused_parameters
 from sparql.protocol.description import describe_dataset, describe_service, write
 from sparql.protocol.formats import (
     BY_NAME,

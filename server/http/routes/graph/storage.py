@@ -20,8 +20,8 @@ from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.page_parameters import Needed
 from server.message import IRI_FORM, Message
-from server.runtime.context import Services
-from server.runtime.stores import is_remote
+from server.services import Services
+from server.stores import is_remote
 from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS
 from sparql.protocol.negotiation import choose, choose_by_name
 from sparql.storage.backup import back_up

@@ -25,7 +25,7 @@ from server.http.bodies.streaming import ClientLeft, ResultResponse, while_conne
 from server.http.reporting.refusals import refusal
 from server.http.reporting.statements import judged_in_full, rejection_json
 from server.http.reporting.warning_header import warning_of
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.model.errors import MalformedRequest, ProtectedGraph
 from sparql.model.triple_store import TripleStore
 from sparql.protocol.conditions import Conditions, graph_tag

@@ -13,7 +13,7 @@ from ontology import Schema
 from ontology.terms import OntologyClass, OntologyProperty
 from server.http.access.keys import Scope
 from server.http.page_parameters import Needed
-from server.runtime.context import Services
+from server.services import Services
 
 _Kind = Literal["entity", "class", "property"]
 

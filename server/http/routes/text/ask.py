@@ -21,7 +21,7 @@ from server.http.page_parameters import Needed
 from server.intake.language_model import prices_of, spending
 from server.intake.plain_dialogue import PlainDialogue
 from server.message import Message
-from server.runtime.context import Services
+from server.services import Services
 from sparql.ask.service import LONGEST_QUESTION, AskResult
 
 _log = logging.getLogger("urbankg.questions")

@@ -12,7 +12,7 @@ from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.page_parameters import Needed
 from server.intake.candidates import Candidates, CandidatesRequest, outcome_response
 from server.message import IriText, Message
-from server.runtime.context import Services
+from server.services import Services
 
 
 class ExtractionRequest(Message):

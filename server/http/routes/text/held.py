@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from server.http.access.keys import Scope
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
-from server.runtime.context import Services
+from server.services import Services
 
 Status = Literal["waiting", "committed", "refused", "withdrawn", "any"]
 

@@ -18,7 +18,7 @@ from server.jobs.body import FORM, accept, records_of_body
 from server.jobs.events import JobEvents
 from server.jobs.job import DocumentState, JobRequest
 from server.jobs.record import BY_TYPE
-from server.runtime.context import Services
+from server.services import Services
 
 _CLIENT_CLOSED_REQUEST = 499
 _BODY = {

@@ -9,7 +9,7 @@ from server.http.access.keys import Scope
 from server.http.bodies.streaming import while_connected
 from server.http.page_parameters import Needed
 from server.intake.language_model import model_json, prices_of, probed
-from server.runtime.context import Services
+from server.services import Services
 
 
 def router(services: Services, *needs: Needed) -> APIRouter:

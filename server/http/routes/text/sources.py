@@ -12,7 +12,7 @@ from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import GeoJson, Wkt, body_schema, read_json
 from server.http.page_parameters import Needed
 from server.message import Message
-from server.runtime.context import Services
+from server.services import Services
 
 
 class SourceJson(Message):

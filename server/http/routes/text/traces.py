@@ -9,7 +9,7 @@ from server.http.access.keys import Scope
 from server.http.page_parameters import Limit, Needed, Offset
 from server.http.pages import Links
 from server.intake.outcome import Traces
-from server.runtime.context import Services
+from server.services import Services
 
 
 def router(services: Services, *needs: Needed) -> APIRouter:

@@ -17,7 +17,7 @@ from server.cli.app import command_line
 from server.data.features import loading
 from server.data.features.loading import FeatureFiles, MappedFeature
 from server.http.reporting.problem_map import USER_ERRORS
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.vocabulary import GEO, RDF, RDFS, XSD, Namespace
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.support.drawn_features import FOUNTAIN, MAPPING, ROWS, write_osm, write_parquet, write_vector

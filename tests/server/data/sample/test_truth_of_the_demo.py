@@ -17,8 +17,8 @@ from ontology.labels import local_name
 from server.data.sample.city import sample_texts
 from server.intake.outcome import Outcome
 from server.research.evaluating import empty_graph
-from server.runtime.context import Services
-from server.runtime.settings import Settings
+from server.services import Services
+from server.settings import Settings
 from tests.support.recorded.forms import RecordedForms
 
 DATA = Path(__file__).parents[3] / "data"

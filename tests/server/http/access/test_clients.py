@@ -20,8 +20,8 @@ from server.http.access.clients import Clients, address_of
 from server.http.access.keys import Scope
 from server.http.access.trusted_networks import networks_of
 from server.http.app import create_app
-from server.runtime.context import Services
-from server.runtime.settings import Settings
+from server.services import Services
+from server.settings import Settings
 from sparql.workers.fair_queue import CLIENT, OURSELVES
 from sparql.workers.workers import Workers
 from tests.server.conftest import RecordedModel

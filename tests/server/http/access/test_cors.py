@@ -11,7 +11,7 @@ import pytest
 
 from server.http.access.client_limits import limited_protocol
 from server.http.app import create_app
-from server.runtime.context import Services
+from server.services import Services
 from tests.server.conftest import changed
 from tests.support.listening import listening
 

@@ -18,9 +18,9 @@ from server.http.access.guard import Guard, ScopeDependency, open_to_whom, refus
 from server.http.access.keys import KeyStore, Scope
 from server.http.app import create_app
 from server.http.readiness import Readiness
-from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
 from tests.server.conftest import RecordedModel, changed, forget_keys
 from tests.support.running_server import RunningServer
 

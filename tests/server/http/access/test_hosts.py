@@ -17,9 +17,9 @@ from server.http.access.guard import Guard
 from server.http.access.hosts import HostNames
 from server.http.app import create_app
 from server.http.short import ShortWay
-from server.runtime.context import Services
-from server.runtime.settings import Settings
-from server.runtime.settings_loading import load_settings
+from server.services import Services
+from server.settings import Settings
+from server.settings_loading import load_settings
 from tests.server.conftest import changed
 from tests.support.listening import listening
 

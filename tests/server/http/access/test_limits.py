@@ -20,7 +20,7 @@ from server.errors import NestedTooDeep, TextTooComplex, TooLong
 from server.http.access.client_limits import limited_protocol
 from server.http.access.clients import Clients
 from server.http.access.limits import RateLimit, TextLimits
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.model.errors import PayloadProblem
 from sparql.syntax.nesting import rdf_depth, size_of
 from sparql.syntax.nesting_guard import ShallowFile

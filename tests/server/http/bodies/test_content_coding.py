@@ -7,7 +7,7 @@ import pytest
 
 from server.errors import BodyTooLarge, MalformedBody
 from server.http.bodies.content_coding import Unpacked
-from server.runtime.context import Services
+from server.services import Services
 from tests.server.conftest import RecordedModel
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

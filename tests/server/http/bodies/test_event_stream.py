@@ -13,8 +13,8 @@ from extractors.errors import ModelTimeout
 from extractors.models.chat import Message, Reply
 from ontology import Schema
 from server.http.app import create_app
-from server.runtime.context import Services
 from server.runtime.wiring import build
+from server.services import Services
 from shapes.gate.gate import ShapesGate
 from tests.server.conftest import COLUMBIA, RecordedModel, own_gate, triples
 from tests.support.workshop import settings_of

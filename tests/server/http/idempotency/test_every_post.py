@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from server.http.description.operations import OPERATIONS
 from server.jobs.progress import Progress
-from server.runtime.context import Services
+from server.services import Services
 from tests.server.conftest import RecordedModel, triples
 from tests.server.http.routes.text.test_ask import CITY
 

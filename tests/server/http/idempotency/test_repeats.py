@@ -9,7 +9,7 @@ import pytest
 
 from server.http.idempotency import kept_replies
 from server.http.idempotency.kept_replies import KeptReplies, KeptReply
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.request_mark import RequestMark, marked_revision, marking, marks
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.server.conftest import RecordedModel, select, triples

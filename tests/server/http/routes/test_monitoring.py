@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 
 from server.http.access.keys import Scope
-from server.runtime.context import Services
 from server.runtime.wiring import build
+from server.services import Services
 from tests.server.conftest import RecordedModel, client_of, settings_of
 from tests.server.intake.test_candidates import TURTLE, post_turtle
 

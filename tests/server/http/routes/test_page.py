@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from server.http.access.keys import Scope
 from server.http.routes.page import origin_of, web_files, with_tiles
-from server.runtime.context import Services
-from server.runtime.settings import Settings
+from server.services import Services
+from server.settings import Settings
 from tests.server.conftest import forget_keys
 
 ID = "https://w3id.org/urbankg/id/"

@@ -6,7 +6,7 @@ import httpx
 import pytest
 import rdflib
 
-from server.runtime.context import Services
+from server.services import Services
 from tests.server.conftest import RecordedModel
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

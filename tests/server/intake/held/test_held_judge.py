@@ -19,9 +19,9 @@ from server.errors import HeldUnreadable
 from server.http.app import create_app
 from server.intake.batch import Batch, Submission
 from server.intake.held.packing import pack, unpack
-from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
 from sparql.model.change import Change, Statement, Violation
 from sparql.model.vocabulary import RDFS, UKG
 from sparql.provenance.records import Document, Support

@@ -10,8 +10,8 @@ import pytest
 from extractors.errors import GazetteerError
 from ontology import Schema
 from server.http.app import create_app
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.settings import Settings
 from shapes.gate.gate import ShapesGate
 from tests.server.conftest import RecordedModel, own_gate, select, triples
 

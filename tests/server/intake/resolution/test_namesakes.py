@@ -8,7 +8,7 @@ from pyoxigraph import Literal, Triple
 from ontology import Schema
 from server.intake.batch import Batch
 from server.intake.resolution.namesakes import NamesakeAssessor
-from server.runtime.settings import Settings
+from server.settings import Settings
 from sparql.model.change import Statement
 from sparql.model.source import TripleIndex
 from sparql.model.vocabulary import GEO, RDF, UKG

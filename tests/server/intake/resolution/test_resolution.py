@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from server.runtime.context import Services
+from server.services import Services
 from tests.server.conftest import RecordedModel, select, triples
 
 URBAN = "https://w3id.org/urbankg/urban#"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import BlankNode, Literal, Quad, Triple
 
-from server.runtime.shipped import SHIPPED_SHAPES
+from server.settings_loading import SHIPPED_SHAPES
 from shapes.engine.compiled import literal_tests
 from shapes.engine.compiled.compiled_engine import CompiledEngine
 from shapes.engine.compiled.constraint_tests import is_anchored

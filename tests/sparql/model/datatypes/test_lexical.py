@@ -8,8 +8,7 @@ import pytest
 from lxml import etree
 from pyoxigraph import Literal, Triple
 
-from sparql.model.datatypes.lexical import in_lexical_space
-from sparql.model.datatypes.literals import literal_violations
+from sparql.model.literals import in_lexical_space, literal_violations
 from sparql.model.vocabulary import GEO, XSD, Namespace
 
 EX = Namespace("http://example.org/")

@@ -4,7 +4,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from sparql.model.change import Change, Statement
-from sparql.model.datatypes.literals import literal_violations
+from sparql.model.literals import literal_violations
 from sparql.model.vocabulary import GEO, UKG, XSD, Namespace
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.bulk import BulkLoad, MalformedLiteral

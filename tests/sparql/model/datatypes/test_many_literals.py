@@ -3,9 +3,7 @@
 import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
-from sparql.model.datatypes.lexical import check_of
-from sparql.model.datatypes.literals import literal_violations
-from sparql.model.datatypes.many_literals import doubtful
+from sparql.model.literals import check_of, doubtful, literal_violations
 from sparql.model.vocabulary import GEO, XSD, Namespace
 
 EX = Namespace("http://example.org/")

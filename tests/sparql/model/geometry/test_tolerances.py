@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from geo.formats.literals import parse_geometry
 from geo.relate.tolerance import relate_within
 from sparql.model.change import Change, Statement
-from sparql.model.geometry.tolerances import Tolerances
+from sparql.model.geometry import Tolerances
 from sparql.model.source import TripleIndex
 from sparql.model.vocabulary import DERIVED, GEO, RDF, Namespace
 from sparql.spatial.bulk_relations import commit_run, open_run

@@ -6,8 +6,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from sparql.model.change import Change, Statement
-from sparql.model.geometry.geometry_names import text_of
-from sparql.model.geometry.tolerances import Tolerances
+from sparql.model.geometry import Tolerances, text_of
 from sparql.model.vocabulary import DEFAULT, GEO, RDF, Namespace
 from sparql.rewriting.index import features, geometries
 from sparql.rewriting.index.features import Located

@@ -2,7 +2,7 @@
 
 import httpx
 
-from server.runtime.context import Services
+from server.services import Services
 from tests.server.conftest import COLUMBIA, RecordedModel, select, triples
 
 URBAN = "https://w3id.org/urbankg/urban#"

@@ -7,7 +7,7 @@ import httpx
 import pytest
 import rdflib
 
-from server.runtime.context import Services
+from server.services import Services
 from tests.server.conftest import RecordedModel, select, triples
 
 URBAN = "https://w3id.org/urbankg/urban#"

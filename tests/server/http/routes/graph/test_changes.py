@@ -11,9 +11,9 @@ import pytest_asyncio
 
 from ontology import Schema
 from server.http.app import create_app
-from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
 from shapes.gate.gate import ShapesGate
 from tests.server.conftest import RecordedModel, own_gate
 from tests.support.listening import listening

@@ -9,7 +9,7 @@ from pyoxigraph import Quad
 
 from server.cli.commands_query import explain_locally
 from server.http.reporting.problem_map import all_problems
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.errors import UnknownFunction
 from sparql.model.vocabulary import DEFAULT, GEO
 from sparql.workers.frames import FrameKind

@@ -8,7 +8,7 @@ import pyoxigraph
 import pytest
 
 from server.data import storage
-from server.runtime.context import Services
+from server.services import Services
 from sparql.model.vocabulary import ONTOLOGY
 from sparql.storage.backup import restore
 from tests.server.conftest import select

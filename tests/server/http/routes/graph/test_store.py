@@ -13,9 +13,9 @@ from rdflib.compare import isomorphic
 
 from ontology import Schema
 from server.http.app import create_app
-from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
 from shapes.gate.gate import ShapesGate
 from tests.server.conftest import RecordedModel, own_gate, select
 

@@ -7,7 +7,7 @@ import pytest
 
 from extractors.errors import ModelReplyError, ModelTimeout, ModelUnavailable
 from extractors.text.cleaning import TextError
-from server.runtime.context import Services
+from server.services import Services
 from tests.server.conftest import COLUMBIA, RecordedModel, select, triples
 
 URBAN = "https://w3id.org/urbankg/urban#"

@@ -15,9 +15,9 @@ from ontology import Schema
 from server.cli.app import command_line
 from server.http.app import create_app
 from server.intake.language_model import connecting, model_state, text_schemas
-from server.runtime.context import Services
-from server.runtime.settings import Settings
 from server.runtime.wiring import build
+from server.services import Services
+from server.settings import Settings
 from shapes.gate.gate import ShapesGate
 from tests.server.conftest import COLUMBIA, RecordedModel, own_gate, triples
 from tests.support.tgi_stand_in import MODEL, StandIn, free_port, running

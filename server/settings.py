@@ -1,23 +1,84 @@
 """The settings: one table of names, defaults and help; `settings_loading` says where values come from."""
 
+import json
+import re
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pyoxigraph import NamedNode
 
 from extractors.prompting.method_names import MethodName
-from server.runtime.setting_values import (
-    GeneratedShapes,
-    HostNames,
-    MetersByClass,
-    Networks,
-    Origins,
-    TileAddress,
-    listed,
-)
-from sparql.model.geometry.tolerances import Tolerances
+from server.http.access.trusted_networks import networks_of
+from shapes.generation import Generation, generation_of
+from sparql.model.geometry import Tolerances
 from sparql.storage.durability import Durability
+
+# A name or an IPv4 address, or an IPv6 address with or without its brackets.
+_HOST_NAME = re.compile(r"[^\s/@:*\[\]]+|\[?[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]?")
+# Letters, digits and dots only where the content security policy names the host.
+_TILES = re.compile(
+    r"https?://[A-Za-z0-9.-]+(?::\d+)?/(?=\S*\{z\})(?=\S*\{x\})(?=\S*\{y\})[^\s\"'<>]*", re.ASCII
+)
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/@\s*]+")
+
+
+def listed(value: str) -> list[str]:
+    """The parts between commas."""
+    return [part for piece in value.split(",") if (part := piece.strip())]
+
+
+def _from_json(value: object) -> object:
+    """A value of the environment, read as JSON; any other value as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError as error:
+        raise ValueError(f'not JSON ({error}); write {{"http://example.org/District": 0.5}}') from error
+
+
+def _networks(value: str) -> str:
+    networks_of(value)
+    return value
+
+
+def _an_iri(value: str) -> str:
+    NamedNode(value)
+    return value
+
+
+def _host_names(value: str) -> str:
+    for name in listed(value):
+        if name != "*" and not _HOST_NAME.fullmatch(name):
+            raise ValueError(f"'{name}' is not a host name; write it without http:// and without a port")
+    return value
+
+
+def _tile_address(value: str) -> str:
+    if value and not _TILES.fullmatch(value):
+        raise ValueError(
+            f"'{value}' is no address of tiles; write https://tiles.example/{{z}}/{{x}}/{{y}}.png"
+        )
+    return value
+
+
+def _origins(value: str) -> str:
+    for origin in listed(value):
+        if origin != "*" and not _ORIGIN.fullmatch(origin):
+            raise ValueError(f"'{origin}' is not an origin; write https://app.example, without a path, or *")
+    return value
+
+
+_Iri = Annotated[str, AfterValidator(_an_iri)]
+_Meters = Annotated[float, Field(ge=0, lt=100_000)]
+
+MetersByClass = Annotated[dict[_Iri, _Meters], BeforeValidator(_from_json)]
+Networks = Annotated[str, AfterValidator(_networks)]
+HostNames = Annotated[str, AfterValidator(_host_names)]
+Origins = Annotated[str, AfterValidator(_origins)]
+TileAddress = Annotated[str, AfterValidator(_tile_address)]
+GeneratedShapes = Annotated[Generation, BeforeValidator(generation_of)]
 
 
 class Settings(BaseModel):

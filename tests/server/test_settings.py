@@ -7,9 +7,9 @@ from pyoxigraph import NamedNode
 
 from server.errors import OpenWritesRefused, SettingsError
 from server.http.access.guard import refuse_open_writes
-from server.runtime.settings import Settings
-from server.runtime.settings_loading import load_settings
-from sparql.model.geometry.tolerances import Tolerances
+from server.settings import Settings
+from server.settings_loading import load_settings
+from sparql.model.geometry import Tolerances
 
 
 def test_flags_win_over_the_environment_and_the_environment_over_the_file(tmp_path: Path):

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pyoxigraph import NamedNode
 
-from server.errors import SettingsError
-from server.runtime.settings import Settings
+from server.errors import SettingsError, StateUnreadable
+from server.settings import Settings
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.workers.pool import WorkerPool
 from sparql.workers.query import Capturer, QueryService
 from sparql.workers.workers import PoolSettings
+
+_TIMEOUT_S = 30.0
+_LONGEST_S = 1.0
+_STEPS = 10_000
 
 if TYPE_CHECKING:
     from sparql.remote.address import RemoteAddress
@@ -42,7 +50,7 @@ def remote_address(settings: Settings) -> RemoteAddress | None:
     """Where the remote store is; None when the graph is in the folder. Raises SettingsError."""
     if settings.store_url is None:
         others = (settings.store_update_url, settings.store_graph_url, settings.store_default_graph)
-        if any(one is not None for one in others):
+        if any(value is not None for value in others):
             raise SettingsError("store_url is missing: the other store_ settings have no effect without it.")
         return None
     if settings.store_token is not None and settings.store_user is not None:
@@ -110,7 +118,7 @@ def capabilities(store: object) -> dict[str, Any]:
         "server": remote.server,
         "default_graph": store.address.default_graph.value if store.address.default_graph else None,
         "row_limit": remote.row_limit,
-        "datatypes_kept_apart": sorted(one.value for one in remote.kept_apart),
+        "datatypes_kept_apart": sorted(datatype.value for datatype in remote.kept_apart),
         "beside": ["provenance", "review queue", "state", "change log"],
         "not_promised": [
             "RDF 1.2 triple terms in the graph",
@@ -132,3 +140,32 @@ def _iri(text: str | None) -> NamedNode | None:
         return None if text is None else NamedNode(text)
     except ValueError as error:
         raise SettingsError(f"store_default_graph '{text}' is not an absolute IRI: {error}.") from error
+
+
+def check_databases(folder: Path) -> None:
+    """Raises `StateUnreadable` for the first SQLite file of a folder that is damaged or cannot be opened.
+
+    The check of a large file ends after a second, so that the start does not depend on its size.
+    """
+    for path in sorted(folder.glob("*.sqlite")):
+        try:
+            with closing(sqlite3.connect(path, timeout=_TIMEOUT_S)) as connection:
+                problem = _problem(connection)
+        except sqlite3.Error as error:
+            raise StateUnreadable(path, str(error)) from error
+        if problem is not None:
+            raise StateUnreadable(path, problem)
+
+
+def _problem(connection: sqlite3.Connection) -> str | None:
+    """What is wrong with a database, in SQLite's words."""
+    connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()
+    deadline = monotonic() + _LONGEST_S
+    connection.set_progress_handler(lambda: monotonic() > deadline, _STEPS)
+    try:
+        found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            return None
+        raise
+    return None if found == "ok" else " ".join(found.split())

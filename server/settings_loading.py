@@ -8,13 +8,18 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
+import ontology as ontology_package
+import shapes as shapes_package
 from server.errors import SettingsError
-from server.runtime.settings import Settings
+from server.settings import Settings
 
+SHIPPED_ONTOLOGY: Final = Path(ontology_package.__file__).parent
+SHIPPED_SHAPES: Final = Path(shapes_package.__file__).parent
+"""The folders of the ontology and the shapes that ship with us: in force where no others are named."""
 PREFIX = "URBANKG_"
 FILE = "urbankg.toml"
 

@@ -10,9 +10,9 @@ from server.http.access.clients import Clients
 from server.http.reporting.problems import problem_response
 from server.http.reporting.warning_header import warning_of
 from server.http.version import API_HEADER
+from server.monitoring.logs import AnswerLog, begin_request, log_answered
+from server.monitoring.metrics import Metrics
 from server.monitoring.slow_queries import QUERY_TEXT, SlowQueries
-from server.runtime.telemetry.logs import AnswerLog, begin_request, log_answered
-from server.runtime.telemetry.metrics import Metrics
 from sparql.model.answer_warnings import collect
 from sparql.workers.fair_queue import CLIENT
 

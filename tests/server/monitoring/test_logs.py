@@ -8,7 +8,7 @@ import re
 import httpx
 import pytest
 
-from server.runtime.telemetry.logs import JsonFormatter, PlainFormatter, begin_request, set_up_logs
+from server.monitoring.logs import JsonFormatter, PlainFormatter, begin_request, set_up_logs
 
 SECRET = "very-secret-words"
 

@@ -145,7 +145,7 @@ class AnswerLog:
         for handler in logging.getLogger().handlers:
             if isinstance(handler, LogHandler):
                 line = _plain_line if handler.plain else _json_line
-                handler.write_lines("".join(line(*one) for one in waiting))
+                handler.write_lines("".join(line(*entry) for entry in waiting))
 
 
 def _json_line(created: float, identifier: str, method: str, route: str, status: int, seconds: float) -> str:

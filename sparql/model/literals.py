@@ -5,9 +5,18 @@ exist in the calendar.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
 from typing import Final
+from typing import Literal as OneOf
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from geo.errors import GeometryError
+from geo.remembered import remembered
+from geo.vocabulary import GEOMETRY_LITERALS, WKT_LITERAL
+from sparql.model.change import Rejection, Statement, Violation
+from sparql.model.vocabulary import RDF, SH, UKG, XSD
 
 Check = Callable[[str], bool]
 
@@ -136,3 +145,126 @@ def in_lexical_space(name: str, text: str) -> bool:
     """Whether a text is in the lexical space of the XSD datatype with that local name."""
     check = check_of(name)
     return check is None or check(text)
+
+
+InvalidGeometry = OneOf["repair", "refuse"]
+_PLAIN = frozenset((XSD.string.value, RDF.langString.value))
+
+
+def literal_violations(triple: Triple, invalid: InvalidGeometry = "repair") -> tuple[Violation, ...]:
+    """Violations of RDF 1.1 section 3.3 (lexical space) and GeoSPARQL 1.1 section 8 (geometry literals).
+
+    A violation of severity `sh:Warning` reports a geometry that was repaired.
+    """
+    value = triple.object
+    if not isinstance(value, Literal):
+        return ()
+    datatype = value.datatype.value
+    if datatype in _PLAIN:
+        return ()
+    problem = _problem(value, datatype, invalid)
+    if problem is None:
+        return ()
+    component, message, severity = problem
+    return (
+        Violation(
+            focus=triple.subject,
+            message=message,
+            component=component,
+            path=triple.predicate.value,
+            value=value,
+            severity=severity,
+        ),
+    )
+
+
+def sort_out(
+    additions: Iterable[Statement], invalid: InvalidGeometry = "repair"
+) -> tuple[tuple[Statement, ...], list[Rejection], list[Rejection]]:
+    """Statements with valid literals, those without, and warnings about the former."""
+    sound: list[Statement] = []
+    malformed: list[Rejection] = []
+    repaired: list[Rejection] = []
+    for statement in additions:
+        violations = literal_violations(statement.triple, invalid)
+        if any(violation.blocking for violation in violations):
+            malformed.append(Rejection(statement, violations))
+            continue
+        sound.append(statement)
+        if violations:
+            repaired.append(Rejection(statement, violations))
+    return tuple(sound), malformed, repaired
+
+
+@remembered((200, 8192))
+def _problem(
+    literal: Literal, datatype: str, invalid: InvalidGeometry
+) -> tuple[NamedNode, str, NamedNode] | None:
+    """The fault of a literal: component, message and severity."""
+    if datatype.startswith(XSD.iri):
+        name = datatype.removeprefix(XSD.iri)
+        if in_lexical_space(name, literal.value):
+            return None
+        message = f"'{literal.value}' is not a value of xsd:{name}; write it in that datatype's form."
+        return UKG.MalformedLiteral, message, SH.Violation
+    if literal.datatype in GEOMETRY_LITERALS:
+        # Imported with the first geometry: a store opens and answers before it is written to.
+        from geo.formats.literals import read_geometry
+
+        try:
+            fault = read_geometry(literal, invalid).repair
+        except GeometryError as error:
+            return UKG.MalformedLiteral, str(error), SH.Violation
+        if fault is None:
+            return None
+        message = (
+            f"The geometry is not valid: {fault}. It is repaired where it is used; better repair the source."
+        )
+        return UKG.RepairedGeometry, message, SH.Warning
+    return None
+
+
+# The literals of many statements at once, for bulk loads: only the doubtful ones are looked at one by one.
+#
+# What is found sound here is sound by `sparql.model.literals` too (a test compares both); what is
+# doubtful may still be sound, and `literal_violations` decides.
+_KEPT = 16_384
+"""Verdicts on so many texts of a datatype are kept: years and small numbers repeat."""
+_WKT = WKT_LITERAL.value
+_GEOMETRIES = frozenset(datatype.value for datatype in GEOMETRY_LITERALS)
+
+
+def doubtful(objects: Iterable[object]) -> list[int]:
+    """The positions, in order, of the objects that are not surely in the lexical space of their datatype."""
+    found: list[int] = []
+    wkt: list[tuple[int, str]] = []
+    for position, value in enumerate(objects):
+        if type(value) is not Literal:
+            continue
+        datatype = value.datatype.value
+        check = _check(datatype)
+        if check is None or check(value.value):
+            continue
+        if datatype == _WKT:
+            wkt.append((position, value.value))
+        else:
+            found.append(position)
+    if wkt:
+        # Imported with the first geometry: most loads have none.
+        from geo.formats.many_literals import plainly_sound
+
+        sound = plainly_sound([text for _, text in wkt])
+        found += [position for (position, _), fine in zip(wkt, sound, strict=True) if not fine]
+        found.sort()
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _check(datatype: str) -> Check | None:
+    """Whether a text is surely a value of a datatype; None where every text is one."""
+    if datatype in _GEOMETRIES:
+        return lambda text: False
+    if not datatype.startswith(XSD.iri):
+        return None
+    check = check_of(datatype.removeprefix(XSD.iri))
+    return None if check is None else lru_cache(maxsize=_KEPT)(check)

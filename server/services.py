@@ -21,26 +21,26 @@ if TYPE_CHECKING:
     from curation.review.review_queue import ReviewQueue
     from extractors.models.metering import MeteredModel
     from ontology import Schema
+    from server.background import Background
     from server.gaps.passages import Passages
     from server.gaps.queue import GapQueue
     from server.http.access.admission import Admission
     from server.http.access.clients import Clients
     from server.http.access.guard import Guard
     from server.http.access.keys import KeyStore
+    from server.http.request_logging import Draining
     from server.intake.held.held_judge import HeldJudge
     from server.intake.intake import Intake
     from server.jobs.store import JobStore
     from server.jobs.worker import JobWorker
+    from server.monitoring.logs import AnswerLog
+    from server.monitoring.metrics import Metrics
     from server.monitoring.slow_queries import SlowQueries
     from server.monitoring.verdict_history import VerdictHistory
     from server.rules.rule_registry import RuleRegistry
     from server.runtime.asking import ThreadedAsker
     from server.runtime.asking_thread import AskingThread
-    from server.runtime.background import Background
-    from server.runtime.settings import Settings
-    from server.runtime.telemetry.logs import AnswerLog
-    from server.runtime.telemetry.metrics import Metrics
-    from server.runtime.telemetry.request_logging import Draining
+    from server.settings import Settings
     from server.writes.place_checks import PlaceChecks
     from server.writes.reviewing_writer import ReviewingWriter
     from server.writes.updating import Updates
@@ -263,14 +263,14 @@ class Services:
 
     def _leave_threads(self) -> None:
         """Let what still reads the store end, but not for long: nobody else can open it meanwhile."""
-        for one in (self.startup, self.background, self.rewriter):
-            one.wait_until_idle(_LAST_READS_S)
+        for opening in (self.startup, self.background, self.rewriter):
+            opening.wait_until_idle(_LAST_READS_S)
 
     async def close(self) -> None:
         """Finish what is under way and close everything."""
         self.leave()
         if not self.startup.begun:
-            # Nothing else would let go of the writer, which waits for the gate.
+            # Nothing else would release the writer, which waits for the gate.
             self.writer.abandon()
         # An update under way may still need a reader, so the writer ends first.
         await asyncio.to_thread(self.writer.close)

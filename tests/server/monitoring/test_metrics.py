@@ -5,8 +5,8 @@ from pathlib import Path
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from server.runtime.context import Services
-from server.runtime.telemetry.metrics import folder_bytes
+from server.monitoring.metrics import folder_bytes
+from server.services import Services
 from tests.server.intake.test_candidates import TURTLE, post_turtle
 
 

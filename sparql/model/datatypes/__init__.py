@@ -1,1 +1,0 @@
-"""Literals outside their datatype's lexical space: what the specifications say, and many at once."""
