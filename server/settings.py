@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pyoxigraph import NamedNode
 
 from extractors.prompting.method_names import MethodName
-from server.http.access.trusted_networks import networks_of
+from server.http.access.clients import networks_of
 from shapes.generation import Generation, generation_of
 from sparql.model.geometry import Tolerances
 from sparql.storage.durability import Durability

@@ -1,1 +1,0 @@
-"""The HTTP interface: application, bodies, pages, streaming, compression."""

@@ -13,15 +13,14 @@ from fastapi import Depends, FastAPI
 from starlette.types import ASGIApp
 
 from server.background import beside
-from server.http.access.cors import CrossOrigin, CrossOriginHeaders
-from server.http.access.hosts import OwnHosts
-from server.http.access.limits import RateLimit
-from server.http.bodies.compression import Compression
+from server.http.access.admission import RateLimit
+from server.http.access.hosts import CrossOrigin, CrossOriginHeaders, OwnHosts
+from server.http.bodies.content_coding import Compression
 from server.http.dataset_reading import vocabulary_of
 from server.http.idempotency.repeats import IdempotentPosts
 from server.http.methods import Methods
 from server.http.openapi import complete
-from server.http.page_parameters import known_parameters
+from server.http.pages import known_parameters
 from server.http.readiness import Readiness
 from server.http.reporting.problem_map import all_problems
 from server.http.request_logging import RefuseWhileDraining, RequestLogging

@@ -14,9 +14,9 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from server.http.description.examples import add_example, examples
 from server.http.description.graph_answers import Explanation
 from server.http.description.operations import OPERATIONS, TAGS
+from server.http.description.parts import add_example, examples
 from server.http.reporting.problem_map import all_problems
 from server.http.reporting.problems import MEDIA_TYPE
 from sparql.model.options import Inference

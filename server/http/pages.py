@@ -1,12 +1,18 @@
 """Lists that are returned in pages: all there is, which part is wanted, and that part."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, TypeVar
 from urllib.parse import urlencode
 
-from fastapi import Depends, Response
+from fastapi import Depends, Query, Response, params
+from fastapi.dependencies.models import Dependant
 from starlette.requests import Request
+
+from server.errors import UnknownParameters
+from server.http.access.guard import refuse_key_in_address
 
 Item = TypeVar("Item")
 MOST_BYTES: Final = 4 * 2**20
@@ -81,3 +87,32 @@ def page_links(page: Mapping[str, Any], parameters: Sequence[tuple[str, str]]) -
     return {
         name: "?" + urlencode([*kept, ("offset", start), ("limit", limit)]) for name, start in starts.items()
     }
+
+
+Offset = Annotated[int, Query(ge=0, le=10**9)]
+Needed = params.Depends
+"""What all routes of a router depend on."""
+NUMBERS = r"^-?[0-9]+(\.[0-9]+)?(,-?[0-9]+(\.[0-9]+)?){3}$"
+"""Four numbers with commas between, as JSON Schema knows regular expressions: a box."""
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+def known_parameters(request: Request) -> None:
+    """A dependency of routes. Raises `UnknownParameters` for query parameters that the route lacks."""
+    check_parameters(request, set(_declared(request.scope["route"].dependant)))
+
+
+def _declared(dependant: Dependant) -> Iterator[str]:
+    """The query parameters of a route and of what it depends on."""
+    yield from (one.alias for one in dependant.query_params)
+    for one in dependant.dependencies:
+        yield from _declared(one)
+
+
+def check_parameters(request: Request, known: Collection[str]) -> None:
+    """Raises `UnknownParameters` for query parameters that are not known, and `KeyInAddress`."""
+    # The answer names unknown parameters, and no answer repeats a key.
+    refuse_key_in_address(request)
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        raise UnknownParameters(unknown, known)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from server.http.parameters import check_parameters
+from server.http.pages import check_parameters
 from server.services import Services
 from sparql.model.errors import SparqlError
 from sparql.workers.fair_queue import CLIENT, OURSELVES

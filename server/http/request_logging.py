@@ -7,8 +7,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.http.access.clients import Clients
-from server.http.reporting.problems import problem_response
-from server.http.reporting.warning_header import warning_of
+from server.http.reporting.problems import problem_response, warning_of
 from server.http.version import API_HEADER
 from server.monitoring.logs import AnswerLog, begin_request, log_answered
 from server.monitoring.metrics import Metrics

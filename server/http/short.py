@@ -20,8 +20,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.errors import ServerError
-from server.http.bodies.compression import SMALLEST, Compression
-from server.http.entity_tags import EntityTag
+from server.http.bodies.content_coding import SMALLEST, Compression
+from server.http.validators import EntityTag
 from server.http.version import API_HEADER
 from server.monitoring.logs import new_identifier
 from server.reader_language import reading

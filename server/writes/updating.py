@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from server.http.reporting.warning_header import warning_of
+from server.http.reporting.problems import warning_of
 from server.writes.update_warnings import warnings_of
 from sparql.model.change import Change, Verdict
 from sparql.model.errors import SparqlError, StoreClosing, StoreUnwritable
@@ -145,7 +145,7 @@ class Updates:
             raise outcome
         verdict = outcome if isinstance(outcome, Verdict) else await self.run(found, timeout_s, base)
         if verdict.rejected and not found.partial:
-            from server.http.reporting.refusals import refusal
+            from server.http.reporting.statements import refusal
 
             return refusal(request, verdict)
         more = warnings_of(found.text, base, own_functions=self._together)

@@ -14,7 +14,7 @@ from server.cli.invocation import settings_of, show_from_either
 from server.cli.options import By, Config, Data, Limit, Reason
 from server.cli.output import iri, print_json
 from server.http.pages import page
-from server.http.reporting.decisions import merge_json, merged_json
+from server.http.reporting.statements import merge_json, merged_json
 from server.services import Services
 
 entity_app = typer.Typer(no_args_is_help=True, help="Merge entities that are one, and split them again.")

@@ -17,8 +17,7 @@ from server.cli.output import print_json, print_table, stderr
 from server.curation.review_filter import FilterJson, filter_of
 from server.curation.reviewing import ReviewService
 from server.http.bodies.request_bodies import check, parse_json
-from server.http.reporting.decisions import AcceptRequest
-from server.http.reporting.statements import statement_of
+from server.http.reporting.statements import AcceptRequest, statement_of
 from server.services import Services
 
 review_app = typer.Typer(no_args_is_help=True, help="Decide what the gate refused or warned of.")

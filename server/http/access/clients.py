@@ -9,18 +9,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
 from server.errors import StateUnreadable
-from server.http.access.trusted_networks import Network, networks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.types import Scope
+
+
+Network = IPv4Network | IPv6Network
+
+
+def networks_of(text: str) -> tuple[Network, ...]:
+    """Networks from addresses (`192.0.2.1`) and networks (`10.0.0.0/8`) with commas between.
+
+    Raises ValueError for anything else, and for a network with an address inside of it (`10.1.0.0/8`).
+    """
+    return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
+
 
 RawHeaders = Iterable[tuple[bytes, bytes]]
 """Names in lower case, and values, as ASGI has them."""

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 
 from server.errors import ForeignOrigin, KeyInAddress, KeyNeeded, OpenWritesRefused, ScopeMissing
-from server.http.access.cors import PATHS
-from server.http.access.hosts import HostNames, host_and_port, is_loopback
+from server.http.access.hosts import PATHS, HostNames, host_and_port, is_loopback
 from server.http.access.keys import KEY_PATTERN, Authenticator, Scope
 from server.settings import Settings
 

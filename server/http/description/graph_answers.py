@@ -1,4 +1,4 @@
-"""Models of the answers about the graph and the server: updates, loads, relations, health."""
+"""Models of the answers about graph, features, models of language and the state of the server."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from server.http.description.parts import Answer, Rejection, Statement, Usage
+from server.http.description.parts import (
+    Answer,
+    FeatureCollection,
+    GeoJsonFeature,
+    Rejection,
+    Statement,
+    Usage,
+)
 from server.http.description.text_answers import ChatMessage
 
 
@@ -245,3 +252,120 @@ class Revision(Answer):
     """The revision of the graph."""
 
     revision: int
+
+
+class ApiLink(Answer):
+    """A link (RFC 8288)."""
+
+    href: str
+    rel: str
+    type: str | None = None
+    title: str | None = None
+
+
+class LandingPage(Answer):
+    """Where everything is."""
+
+    title: str
+    description: str
+    links: list[ApiLink]
+
+
+class Conformance(Answer):
+    """The conformance classes of the standard that the API has."""
+
+    conformsTo: list[str]
+
+
+class SpatialExtent(Answer):
+    """Boxes in a reference system: west, south, east, north."""
+
+    bbox: list[list[float]]
+    crs: str
+
+
+class Extent(Answer):
+    """Where the features of a collection are."""
+
+    spatial: SpatialExtent
+
+
+class Collection(Answer):
+    """The features of one class."""
+
+    id: str
+    title: str
+    description: str
+    itemType: Literal["feature"]
+    extent: Extent
+    crs: list[str]
+    links: list[ApiLink]
+
+
+class CollectionList(Answer):
+    """All collections."""
+
+    links: list[ApiLink]
+    collections: list[Collection]
+
+
+class FeaturePage(FeatureCollection):
+    """A page of features, with links to those around it."""
+
+    timeStamp: str
+    numberReturned: int
+    links: list[ApiLink]
+
+
+class CollectionFeature(GeoJsonFeature):
+    """One feature, with links to itself and its collection."""
+
+    links: list[ApiLink]
+
+
+class VerdictPeriod(Answer):
+    """How many statements the gate judged in an hour or a day. Those with a warning are accepted too."""
+
+    start: str = Field(description="Its beginning, in UTC.")
+    accepted: int
+    refused: int
+    warned: int
+
+
+class ShapeVerdicts(Answer):
+    """How many statements a shape refused and warned of; a statement counts for each of its shapes."""
+
+    shape: str | None = Field(description="Its IRI; null for shapes without one and for other reasons.")
+    refused: int
+    warned: int
+    refused_rate: float | None = Field(description="Share of all statements judged; null where none was.")
+    warned_rate: float | None
+    refused_by_period: list[int] = Field(description="In the order of `periods`.")
+    warned_by_period: list[int]
+
+
+class Verdicts(Answer):
+    """The gate's verdicts over time, without dry runs."""
+
+    step: Literal["hour", "day"]
+    periods: list[VerdictPeriod] = Field(description="The oldest first; the last one is not over.")
+    shapes: list[ShapeVerdicts] = Field(description="Those with most statements first, at most 200.")
+
+
+class SlowQuery(Answer):
+    """A query that took long. Times in seconds, from the request's head to the end of its answer."""
+
+    query: str | None = Field(description="At most 4,000 characters; null for who may not see it.")
+    complete: bool = Field(description="Whether that is all of the query.")
+    times: int = Field(description="How often it took so long.")
+    longest: float
+    mean: float = Field(description="Of the times it took so long.")
+    last: str = Field(description="When it ended last, in UTC.")
+    status: int = Field(description="How it ended last (HTTP); 504 at its time limit, 499: its client left.")
+
+
+class SlowQueries(Answer):
+    """The slowest queries of the last day since the start, at most 100."""
+
+    threshold: float = Field(description="The setting `slow_query_s`; 0: none is kept.")
+    queries: list[SlowQuery] = Field(description="The slowest first.")

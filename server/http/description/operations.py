@@ -11,10 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from server.http.description import curation_answers as curation
-from server.http.description import feature_answers as features
-from server.http.description import gap_answers as gaps
 from server.http.description import graph_answers as graph
-from server.http.description import monitoring_answers as monitoring
 from server.http.description import rules_answers as rules
 from server.http.description import text_answers as text
 from server.http.description.parts import Answer, FeatureCollection
@@ -53,8 +50,8 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("get", "/readyz"): Operation("get_readiness", {"200": graph.Readiness, "503": graph.Readiness}),
     ("get", "/metrics"): Operation("get_metrics"),
     ("get", "/access"): _answers("get_access", graph.Access),
-    ("get", "/verdicts"): _answers("get_verdicts", monitoring.Verdicts),
-    ("get", "/queries/slow"): _answers("list_slow_queries", monitoring.SlowQueries),
+    ("get", "/verdicts"): _answers("get_verdicts", graph.Verdicts),
+    ("get", "/queries/slow"): _answers("list_slow_queries", graph.SlowQueries),
     ("get", "/changes"): Operation("get_changes"),
     ("get", "/models"): _answers("get_models", graph.Models),
     ("post", "/models/probe"): _answers("probe_model", graph.ProbedModels),
@@ -98,14 +95,14 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("post", "/review/{item}/accept"): _answers("accept_review_item", curation.DecisionAnswer),
     ("post", "/review/{item}/reject"): _answers("reject_review_item", curation.DecisionAnswer),
     ("post", "/review/{item}/reopen"): _answers("reopen_review_item", curation.DecisionAnswer),
-    ("get", "/gaps"): _answers("list_gaps", gaps.GapPage),
-    ("post", "/gaps/decisions"): _answers("decide_gaps", gaps.GapDecisionsAnswer),
-    ("get", "/gaps/{gap}"): _answers("get_gap", gaps.ShownGap),
-    ("post", "/gaps/{gap}/complete"): _answers("complete_gap", gaps.GapWorkAnswer),
-    ("post", "/gaps/{gap}/verify"): _answers("verify_gap", gaps.GapWorkAnswer),
-    ("post", "/gaps/{gap}/accept"): _answers("accept_gap", gaps.GapAccepted),
-    ("post", "/gaps/{gap}/reject"): _answers("reject_gap", gaps.QueuedGap),
-    ("post", "/gaps/{gap}/reopen"): _answers("reopen_gap", gaps.QueuedGap),
+    ("get", "/gaps"): _answers("list_gaps", text.GapPage),
+    ("post", "/gaps/decisions"): _answers("decide_gaps", text.GapDecisionsAnswer),
+    ("get", "/gaps/{gap}"): _answers("get_gap", text.ShownGap),
+    ("post", "/gaps/{gap}/complete"): _answers("complete_gap", text.GapWorkAnswer),
+    ("post", "/gaps/{gap}/verify"): _answers("verify_gap", text.GapWorkAnswer),
+    ("post", "/gaps/{gap}/accept"): _answers("accept_gap", text.GapAccepted),
+    ("post", "/gaps/{gap}/reject"): _answers("reject_gap", text.QueuedGap),
+    ("post", "/gaps/{gap}/reopen"): _answers("reopen_gap", text.QueuedGap),
     ("get", "/proposals"): _answers("list_proposals", curation.ProposalPage),
     ("get", "/proposals/export"): Operation("export_proposals"),
     ("get", "/proposals/{proposal}"): _answers("get_proposal", curation.Proposal),
@@ -117,15 +114,15 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("post", "/entities/merge"): _answers("merge_entities", curation.MergeAnswer),
     ("post", "/entities/merges/{merge}/split"): _answers("split_entities", curation.MergeAnswer),
     ("get", "/features"): Operation("get_features", {"200": FeatureCollection}, "application/geo+json"),
-    ("get", "/"): _answers("get_landing_page", features.LandingPage),
-    ("get", "/conformance"): _answers("get_conformance", features.Conformance),
-    ("get", "/collections"): _answers("list_collections", features.CollectionList),
-    ("get", "/collections/{collection}"): _answers("get_collection", features.Collection),
+    ("get", "/"): _answers("get_landing_page", graph.LandingPage),
+    ("get", "/conformance"): _answers("get_conformance", graph.Conformance),
+    ("get", "/collections"): _answers("list_collections", graph.CollectionList),
+    ("get", "/collections/{collection}"): _answers("get_collection", graph.Collection),
     ("get", "/collections/{collection}/items"): Operation(
-        "list_items", {"200": features.FeaturePage}, "application/geo+json"
+        "list_items", {"200": graph.FeaturePage}, "application/geo+json"
     ),
     ("get", "/collections/{collection}/items/{feature}"): Operation(
-        "get_item", {"200": features.CollectionFeature}, "application/geo+json"
+        "get_item", {"200": graph.CollectionFeature}, "application/geo+json"
     ),
     ("get", "/suggest"): _answers("suggest", curation.SuggestionsAnswer),
     ("post", "/ask"): _answers("ask", text.AskAnswer),

@@ -1,1 +1,0 @@
-"""Errors, reports and statements as the client reads them."""

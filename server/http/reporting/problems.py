@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -24,6 +24,7 @@ from sparql.storage.database import is_full
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_BASE = "https://w3id.org/urbankg/problem/"
@@ -285,3 +286,31 @@ _ADVICE = {
 
 def _slug(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
+
+_MOST_CHARACTERS = 1000
+
+
+def warning_of(texts: Iterable[str]) -> str | None:
+    """The header's value for these sentences, cut where it is too long; None when there are none."""
+    text = " ".join(" ".join(texts).split())
+    if not text:
+        return None
+    written: list[str] = []
+    left = _MOST_CHARACTERS
+    for character in text:
+        shown = _shown(character)
+        left -= len(shown)
+        if left < 0:
+            break
+        written.append(shown)
+    return f'199 urbankg "{"".join(written)}"'
+
+
+def _shown(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    if " " <= character <= "~":
+        return character
+    code = ord(character)
+    return f"\\\\u{code:04X}" if code < 0x10000 else f"\\\\U{code:08X}"

@@ -1,4 +1,4 @@
-"""Statements, violations and entities as JSON: the forms that clients send and get."""
+"""Statements, refusals and decisions as JSON."""
 
 from __future__ import annotations
 
@@ -7,17 +7,25 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
-from pyoxigraph import BlankNode, NamedNode, Triple
+from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple, serialize
 from pyoxigraph import Literal as RdfLiteral
+from starlette.requests import Request
+from starlette.responses import Response
 
+from curation.merging.merging import Merge, Merged
 from curation.review.review_item import ReviewItem
 from geo.remembered import remembered
 from server.errors import MalformedBody
-from server.message import LONGEST_IRI, AbsoluteIri, Message, Name, Prose
-from server.reader_language import for_reader
+from server.http.reporting.problems import MEDIA_TYPE, TYPE_BASE, problem_response
+from server.message import LONGEST_IRI, AbsoluteIri, IriText, Message, Name, Prose
+from server.reader_language import for_reader, rejection_for_reader
+from shapes.report import PREFIXES, validation_report
 from sparql.model.change import Rejection, Statement, Verdict, Violation
+from sparql.model.errors import NotAcceptable
 from sparql.model.source import Term
 from sparql.model.vocabulary import SH
+from sparql.protocol.formats import GRAPH_FORMATS, Format
+from sparql.protocol.negotiation import MediaType, choose
 from sparql.provenance.records import Support
 
 if TYPE_CHECKING:
@@ -229,3 +237,89 @@ def _iri(text: str) -> NamedNode:
         return NamedNode(text)
     except ValueError as error:
         raise MalformedBody(f"'{text}' is not an absolute IRI: {error}. Send it in full.") from error
+
+
+class DecisionRequest(Message):
+    """Why, and who decides where the request's key does not say."""
+
+    reason: str | None = Field(None, max_length=10_000, description="Why, for who reads it later.")
+    by: str | None = Field(None, min_length=1, max_length=200, description="The person's name.")
+    dry_run: bool = Field(False, description="Say what would happen, and change nothing.")
+
+
+class AcceptRequest(DecisionRequest):
+    """`statements`, if given, replace the item's own: the corrected statement, or several in its place."""
+
+    statements: list[StatementJson] | None = Field(None, min_length=1, max_length=50)
+
+
+class ItemAcceptRequest(AcceptRequest):
+    """`entities` says which entities the text means, where the item asks that."""
+
+    entities: dict[IriText, IriText | None] | None = Field(
+        None,
+        max_length=2,
+        description="For the `entity` of each of the item's `choices` the IRI that is meant, or null for a "
+        "new one. All statements of the text that ask only this are accepted with the answer.",
+    )
+
+    @model_validator(mode="after")
+    def _either(self) -> ItemAcceptRequest:
+        if self.entities is not None and self.statements is not None:
+            raise ValueError("give either entities or statements")
+        return self
+
+
+def merge_json(merge: Merge) -> dict[str, Any]:
+    """A merge as it is recorded."""
+    return {
+        "id": merge.identifier,
+        "iri": merge.iri.value,
+        "kept": merge.kept.value,
+        "merged": merge.merged.value,
+        "at": merge.at,
+        "by": merge.by,
+        "reason": merge.reason,
+        "split": merge.split,
+    }
+
+
+def merged_json(merged: Merged) -> dict[str, Any]:
+    """The answer to a merge or a split that was done."""
+    return {
+        "merge": None if merged.merge is None else merged.merge.value.rpartition("/")[2],
+        "statements": merged.statements,
+        "dropped": [statement_json(triple) for triple in merged.dropped],
+        "rejected": [rejection_json(rejection, None) for rejection in merged.rejected],
+        "revision": merged.revision,
+    }
+
+
+_OFFERS: tuple[MediaType | Format, ...] = (
+    MediaType(MEDIA_TYPE, ("application/json",)),
+    # Under their own media types alone: application/json means the problem document.
+    *(Format(one.name, one.media_type, one.engine) for one in GRAPH_FORMATS),
+)
+
+
+def refusal(request: Request, verdict: Verdict) -> Response:
+    """422 with every violation: problem+json, or the report (SHACL, 3.6) in the RDF format asked for."""
+    try:
+        chosen = choose(request.headers.get("accept"), _OFFERS)
+    except NotAcceptable:
+        # An error is reported in some form rather than in none.
+        chosen = _OFFERS[0]
+    if isinstance(chosen, Format):
+        assert isinstance(chosen.engine, RdfFormat)
+        report = validation_report(map(rejection_for_reader, verdict.rejected))
+        body = serialize(report, format=chosen.engine, prefixes=PREFIXES)
+        return Response(body, 422, {"Content-Type": chosen.content_type, "Vary": "Accept"})
+    return problem_response(
+        422,
+        "Change does not conform",
+        f"Nothing was changed: {len(verdict.rejected)} statements break a shape; correct those listed.",
+        type_=TYPE_BASE + "change-does-not-conform",
+        instance=request.url.path,
+        members={"rejected": [rejection_json(one, None) for one in verdict.rejected]},
+        headers={"Vary": "Accept"},
+    )

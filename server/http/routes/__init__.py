@@ -1,1 +1,0 @@
-"""The HTTP routes, one file per noun; each has `router(services)`."""

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Depends
 from starlette.requests import Request
 
-from server.http.page_parameters import known_parameters
+from server.http.pages import known_parameters
 from server.services import Services
 
 

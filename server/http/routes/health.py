@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from server.http.access.keys import Scope
-from server.http.page_parameters import known_parameters
+from server.http.pages import known_parameters
 from server.http.readiness import Readiness
 from server.http.version import API_VERSION
 from server.intake.language_model import model_health

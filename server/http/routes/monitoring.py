@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from server.http.access.keys import Scope
-from server.http.page_parameters import known_parameters
+from server.http.pages import known_parameters
 from server.monitoring.slow_queries import SlowQuery
 from server.monitoring.verdict_history import Period, ShapeVerdicts, Step
 from server.services import Services

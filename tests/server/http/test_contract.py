@@ -10,8 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from pydantic.json_schema import models_json_schema
 
-from server.http.description.examples import Example, examples
 from server.http.description.operations import OPERATIONS, Operation
+from server.http.description.parts import Example, examples
 from server.http.pages import page_links
 from server.http.version import API_VERSION
 from tests.support.described_answers import check_answer

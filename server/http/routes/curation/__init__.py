@@ -1,1 +1,0 @@
-"""Routes of review, proposals, documents, and the rules in force."""

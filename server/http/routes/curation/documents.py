@@ -10,8 +10,7 @@ from starlette.requests import Request
 from curation.documents import Removal, RunFacts, StoredDocument, named_document
 from curation.review.review_item import Reviewer, ReviewItem
 from server.http.access.keys import Scope
-from server.http.page_parameters import Limit, Needed, Offset
-from server.http.pages import Links, page
+from server.http.pages import Limit, Links, Needed, Offset, page
 from server.http.reporting.statements import review_json, statement_json
 from server.services import Services
 

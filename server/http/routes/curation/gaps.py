@@ -14,9 +14,8 @@ from server.gaps.service import MOST_AT_ONCE, GapService
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.bodies.streaming import while_connected
-from server.http.page_parameters import Limit, Needed, Offset
-from server.http.pages import Links
-from server.http.reporting.decisions import AcceptRequest
+from server.http.pages import Limit, Links, Needed, Offset
+from server.http.reporting.statements import AcceptRequest
 from server.intake.language_model import prices_of, spending
 from server.message import Message, Name, Words
 from server.services import Services

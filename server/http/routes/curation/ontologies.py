@@ -16,7 +16,7 @@ from server.documentation.pages import ontology_page
 from server.documentation.shape_sections import ShapeSections
 from server.errors import UnknownResource
 from server.http.access.keys import Scope
-from server.http.page_parameters import Needed
+from server.http.pages import Needed
 from server.http.routes.page import page_of, prefers_html
 from server.message import IRI_FORM
 from server.services import Services

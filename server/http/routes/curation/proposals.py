@@ -13,8 +13,7 @@ from curation.review.review_item import Reviewer
 from server.curation.proposing import ProposalService, proposal_filter, term_of
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json
-from server.http.page_parameters import Limit, Needed, Offset
-from server.http.pages import Links
+from server.http.pages import Limit, Links, Needed, Offset
 from server.message import IriText, Message
 from server.services import Services
 

@@ -18,11 +18,15 @@ from server.curation.reviewing import MOST_AT_ONCE, Correction, ReviewService
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json
-from server.http.page_parameters import Limit, Needed, Offset
-from server.http.pages import Links
-from server.http.reporting.decisions import DecisionRequest, ItemAcceptRequest
+from server.http.pages import Limit, Links, Needed, Offset
 from server.http.reporting.problems import TYPE_BASE, problem_response
-from server.http.reporting.statements import TermJson, statement_of, term_of
+from server.http.reporting.statements import (
+    DecisionRequest,
+    ItemAcceptRequest,
+    TermJson,
+    statement_of,
+    term_of,
+)
 from server.message import IRI_FORM, IriText, Message
 from server.services import Services
 

@@ -19,7 +19,7 @@ from server.errors import InvalidBody, MalformedBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_body, read_json
 from server.http.bodies.streaming import while_wanted
-from server.http.page_parameters import Needed
+from server.http.pages import Needed
 from server.message import IRI_FORM, AbsoluteIri, Message, Name
 from server.rules.checking import Reasoner, reasoned
 from server.rules.edit import Edit, Kind, SwitchOutcome

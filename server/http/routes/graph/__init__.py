@@ -1,1 +1,0 @@
-"""Routes over the graph: SPARQL, graph store, changes, entities, storage, relations."""

@@ -16,7 +16,7 @@ from server.errors import TooManyListeners
 from server.http.access.guard import Guard
 from server.http.access.keys import Scope
 from server.http.bodies.event_stream import RETRY, STILL_HERE, event, events_form, waiting
-from server.http.page_parameters import Needed
+from server.http.pages import Needed
 from server.http.request_logging import Draining
 from sparql.model.errors import ChangesForgotten
 from sparql.protocol.negotiation import MediaType, choose

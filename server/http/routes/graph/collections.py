@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from server.errors import ParameterUnusable, UnknownResource
 from server.http.access.guard import refuse_key_in_address
 from server.http.access.keys import Scope
-from server.http.page_parameters import Needed, known_parameters
+from server.http.pages import Needed, known_parameters
 from server.services import Services
 from sparql.model.answer_warnings import unknown_name
 

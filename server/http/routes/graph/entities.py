@@ -14,10 +14,9 @@ from curation.review.review_item import Reviewer
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json
-from server.http.page_parameters import Limit, Needed, Offset
-from server.http.pages import Links, page
-from server.http.reporting.decisions import merge_json, merged_json
+from server.http.pages import Limit, Links, Needed, Offset, page
 from server.http.reporting.problems import TYPE_BASE, problem_response
+from server.http.reporting.statements import merge_json, merged_json
 from server.message import AbsoluteIri, Message
 from server.services import Services
 

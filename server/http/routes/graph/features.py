@@ -19,7 +19,7 @@ from starlette.responses import Response
 
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
-from server.http.page_parameters import NUMBERS, Needed
+from server.http.pages import NUMBERS, Needed
 from server.message import IRI_FORM, AbsoluteIri
 from server.services import Services
 from sparql.model.vocabulary import GEO

@@ -15,7 +15,7 @@ from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import GeoJson, Wkt, body_schema, read_json
 from server.http.bodies.streaming import while_connected, while_wanted
-from server.http.page_parameters import Needed
+from server.http.pages import Needed
 from server.intake.language_model import prices_of, spending
 from server.message import Message
 from server.services import Services

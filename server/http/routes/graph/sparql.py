@@ -14,9 +14,9 @@ from starlette.responses import JSONResponse, Response
 
 from server.http.bodies.streaming import ClientLeft, ResultResponse, while_connected
 from server.http.dataset_reading import DatasetReading, ReadVocabulary
-from server.http.entity_tags import EntityTag, is_varying, matches
-from server.http.parameters import check_parameters
-from server.http.reporting.warning_header import warning_of
+from server.http.pages import check_parameters
+from server.http.reporting.problems import warning_of
+from server.http.validators import EntityTag, is_varying, matches
 from server.monitoring.slow_queries import QUERY_TEXT
 from sparql.model.answer_warnings import unused_parameters
 from sparql.model.errors import MalformedRequest

@@ -18,7 +18,7 @@ from server.data.storage import Loader, check_graph, naming_what_was_loaded, str
 from server.errors import InvalidBody, LoadRefused
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json
-from server.http.page_parameters import Needed
+from server.http.pages import Needed
 from server.message import IRI_FORM, Message
 from server.services import Services
 from server.stores import is_remote

@@ -22,9 +22,8 @@ from server.http.bodies.content_coding import unpacked
 from server.http.bodies.multipart import boundary_of, read_parts
 from server.http.bodies.request_bodies import media_type, received
 from server.http.bodies.streaming import ClientLeft, ResultResponse, while_connected, while_wanted
-from server.http.reporting.refusals import refusal
-from server.http.reporting.statements import judged_in_full, rejection_json
-from server.http.reporting.warning_header import warning_of
+from server.http.reporting.problems import warning_of
+from server.http.reporting.statements import judged_in_full, refusal, rejection_json
 from server.settings import Settings
 from sparql.model.errors import MalformedRequest, ProtectedGraph
 from sparql.model.triple_store import TripleStore

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from ontology import Schema
 from ontology.terms import OntologyClass, OntologyProperty
 from server.http.access.keys import Scope
-from server.http.page_parameters import Needed
+from server.http.pages import Needed
 from server.services import Services
 
 _Kind = Literal["entity", "class", "property"]

@@ -1,1 +1,0 @@
-"""Routes from text to graph and back: extractions, sources, jobs, traces, models, questions."""

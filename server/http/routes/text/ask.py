@@ -17,7 +17,7 @@ from server.http.access.keys import Scope
 from server.http.bodies.event_stream import Note, in_steps, step_events
 from server.http.bodies.request_bodies import body_schema, described_as, read_json
 from server.http.bodies.streaming import while_connected
-from server.http.page_parameters import Needed
+from server.http.pages import Needed
 from server.intake.language_model import prices_of, spending
 from server.intake.plain_dialogue import PlainDialogue
 from server.message import Message

@@ -9,7 +9,7 @@ from extractors.prompting.methods import MethodName
 from server.http.access.keys import Scope
 from server.http.bodies.event_stream import Note, in_steps, step_events
 from server.http.bodies.request_bodies import body_schema, read_json
-from server.http.page_parameters import Needed
+from server.http.pages import Needed
 from server.intake.candidates import Candidates, CandidatesRequest, outcome_response
 from server.message import IriText, Message
 from server.services import Services

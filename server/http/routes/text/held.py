@@ -6,8 +6,7 @@ from fastapi import APIRouter, Depends, Query
 from starlette.concurrency import run_in_threadpool
 
 from server.http.access.keys import Scope
-from server.http.page_parameters import Limit, Needed, Offset
-from server.http.pages import Links
+from server.http.pages import Limit, Links, Needed, Offset
 from server.services import Services
 
 Status = Literal["waiting", "committed", "refused", "withdrawn", "any"]

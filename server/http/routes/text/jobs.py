@@ -12,8 +12,7 @@ from extractors.prompting.methods import MethodName, method_named
 from server.http.access.keys import Scope
 from server.http.bodies.event_stream import EVENT_HEADERS, EVENTS, events_form
 from server.http.bodies.request_bodies import received
-from server.http.page_parameters import Limit, Needed, Offset
-from server.http.pages import Links
+from server.http.pages import Limit, Links, Needed, Offset
 from server.jobs.body import FORM, accept, records_of_body
 from server.jobs.events import JobEvents
 from server.jobs.job import DocumentState, JobRequest

@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 from server.http.access.keys import Scope
 from server.http.bodies.streaming import while_connected
-from server.http.page_parameters import Needed
+from server.http.pages import Needed
 from server.intake.language_model import model_json, prices_of, probed
 from server.services import Services
 

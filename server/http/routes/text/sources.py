@@ -10,7 +10,7 @@ from extractors.sources.record import SourceKind
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import GeoJson, Wkt, body_schema, read_json
-from server.http.page_parameters import Needed
+from server.http.pages import Needed
 from server.message import Message
 from server.services import Services
 

@@ -6,8 +6,7 @@ from fastapi import APIRouter, Depends
 from starlette.concurrency import run_in_threadpool
 
 from server.http.access.keys import Scope
-from server.http.page_parameters import Limit, Needed, Offset
-from server.http.pages import Links
+from server.http.pages import Limit, Links, Needed, Offset
 from server.intake.outcome import Traces
 from server.services import Services
 

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from server.errors import StateUnreadable
-from server.http.access.clients import Clients, address_of
+from server.http.access.clients import Clients, address_of, networks_of
 from server.http.access.keys import Scope
-from server.http.access.trusted_networks import networks_of
 from server.http.app import create_app
 from server.services import Services
 from server.settings import Settings

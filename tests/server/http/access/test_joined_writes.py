@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from server.http.access.joined_writes import JoinedWrites
+from server.http.access.client_limits import JoinedWrites
 
 
 class Connection(asyncio.Transport):

@@ -17,9 +17,9 @@ from starlette.responses import PlainTextResponse
 
 from server.data.rdf_files import LoadError, rdf_file
 from server.errors import NestedTooDeep, TextTooComplex, TooLong
+from server.http.access.admission import RateLimit, TextLimits
 from server.http.access.client_limits import limited_protocol
 from server.http.access.clients import Clients
-from server.http.access.limits import RateLimit, TextLimits
 from server.settings import Settings
 from sparql.model.errors import PayloadProblem
 from sparql.syntax.nesting import rdf_depth, size_of

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from server.http.bodies.compression import Compression, accepts_gzip
+from server.http.bodies.content_coding import Compression, accepts_gzip
 from server.http.methods import Methods
 
 LONG = "all the same " * 1000

@@ -2,7 +2,7 @@
 
 import re
 
-from server.http.reporting.warning_header import warning_of
+from server.http.reporting.problems import warning_of
 
 
 def read(value: str) -> str:
