@@ -156,7 +156,7 @@ def join(measured: Measured, areas: int) -> None:
 
 async def over_http(points: int) -> None:
     """The filter of 1% through a whole server."""
-    from server.http.app import create_app
+    from server.app import create_app
     from server.runtime.wiring import build
     from server.settings import Settings
 

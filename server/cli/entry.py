@@ -72,6 +72,6 @@ def _completed() -> str | None:
 
 def _user_errors() -> tuple[type[Exception], ...]:
     """Errors reported in one line; imported with the first error."""
-    from server.http.reporting.problem_map import USER_ERRORS
+    from server.problem_map import USER_ERRORS
 
     return USER_ERRORS

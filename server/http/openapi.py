@@ -17,8 +17,8 @@ from pydantic.json_schema import models_json_schema
 from server.http.description.graph_answers import Explanation
 from server.http.description.operations import OPERATIONS, TAGS
 from server.http.description.parts import add_example, examples
-from server.http.reporting.problem_map import all_problems
 from server.http.reporting.problems import MEDIA_TYPE
+from server.problem_map import all_problems
 from sparql.model.options import Inference
 from sparql.protocol.formats import BY_NAME, FEATURE_FORMAT, GRAPH_FORMATS, RESULT_FORMATS
 from sparql.protocol.requests import DIRECT_QUERY, DIRECT_UPDATE, FORM

@@ -18,7 +18,7 @@ import pytest_asyncio
 
 from extractors.models.chat import Message, PromptProfile, Reply
 from ontology import Schema
-from server.http.app import create_app
+from server.app import create_app
 from server.runtime.wiring import build
 from server.services import Services
 from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES

@@ -45,8 +45,8 @@ MODULES = (
     "extractors.pipeline",
     "server.cli.entry",
     "server.curation.proposing",
-    "server.http.app",
-    "server.http.reporting.problem_map",
+    "server.app",
+    "server.problem_map",
     "server.intake.candidates",
     "server.intake.held.held_judge",
     "server.intake.intake",
@@ -100,7 +100,7 @@ def prepare() -> None:
 
 def _read_endpoints() -> None:
     """Have the framework find out about the endpoints, which every server makes anew."""
-    from server.http.app import create_app
+    from server.app import create_app
     from tests.support.workshop import settings_of
 
     remember_endpoints()

@@ -20,7 +20,7 @@ from server.cli.output import print_json, print_table, stderr
 from server.cli.running_server import RunningServer
 from server.gaps.service import GapService
 from server.http.bodies.request_bodies import check, parse_json
-from server.http.routes.curation.gaps import GapAcceptRequest, GapFilterJson, filter_of
+from server.routes.curation.gaps import GapAcceptRequest, GapFilterJson, filter_of
 from server.services import Services
 
 gaps_app = typer.Typer(no_args_is_help=True, help="What questions missed, and what fills it.")

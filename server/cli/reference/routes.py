@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 from starlette.types import ASGIApp
 
-from server.http.app import create_app
+from server.app import create_app
 from server.runtime.wiring import build
 from server.settings_loading import load_settings
 

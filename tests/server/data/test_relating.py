@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from server.cli.app import command_line
 from server.cli.running_server import announced
 from server.data import relating
-from server.http.reporting.problem_map import USER_ERRORS
+from server.problem_map import USER_ERRORS
 from sparql.model.change import Change, Statement
 from sparql.model.vocabulary import DERIVED, GEO, Namespace
 from sparql.spatial.relations import SpatialRelations

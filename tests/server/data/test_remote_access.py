@@ -13,9 +13,9 @@ import httpx
 import pytest
 from pyoxigraph import NamedNode, QuerySolutions, Store
 
+from server.app import create_app
 from server.data.remote_access import RemoteAccess, hosts_of, is_public
 from server.http.access.admission import Admission
-from server.http.app import create_app
 from server.runtime.wiring import build
 from server.services import Services
 from server.settings import Settings

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from server.cli.app import command_line
 from tests.server.conftest import triples
-from tests.server.http.routes.text.test_ask import CITY, PREFIXES
+from tests.server.routes.text.test_ask import CITY, PREFIXES
 from tests.support.running_server import RunningServer
 from tests.support.tgi_stand_in import StandIn, running
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from server.http.app import create_app
+from server.app import create_app
 from server.runtime.wiring import build
 from server.settings import Settings
 from tests.server.conftest import RecordedModel

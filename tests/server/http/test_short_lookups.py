@@ -19,13 +19,13 @@ from SPARQLWrapper import CSV, JSON, XML, SPARQLWrapper
 from starlette.types import Scope as ASGIScope
 
 from ontology import Schema
+from server.app import create_app
 from server.http.access.client_limits import limited_protocol
 from server.http.access.keys import Scope
-from server.http.app import create_app
-from server.http.short import ShortWay
 from server.monitoring.logs import set_up_logs
 from server.runtime.wiring import build
 from server.services import Services
+from server.short import ShortWay
 from shapes.gate.gate import ShapesGate
 from sparql.protocol.requests import ProtocolRequest
 from sparql.storage.embedded_store import EmbeddedStore

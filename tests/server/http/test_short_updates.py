@@ -13,13 +13,13 @@ import pytest
 import pytest_asyncio
 from starlette.types import Scope as ASGIScope
 
+from server.app import create_app
 from server.http.access.client_limits import limited_protocol
 from server.http.access.keys import Scope
-from server.http.app import create_app
 from server.http.request_logging import Draining
-from server.http.short import ShortWay
 from server.monitoring.logs import set_up_logs
 from server.services import Services
+from server.short import ShortWay
 from sparql.protocol.requests import ProtocolRequest
 from tests.server.conftest import changed, forget_keys
 from tests.support.listening import listening

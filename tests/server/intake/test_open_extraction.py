@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from server.http.app import create_app
+from server.app import create_app
 from server.runtime.wiring import build
 from tests.server.conftest import RecordedModel, select, triples
 from tests.support.workshop import folders, settings_in

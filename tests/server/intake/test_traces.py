@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ontology import Schema
+from server.app import create_app
 from server.cli.app import command_line
-from server.http.app import create_app
 from server.intake.outcome import packed, shortened, unpacked
 from server.runtime.wiring import build
 from server.services import Services

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from ontology import Schema
-from server.http.app import create_app
+from server.app import create_app
 from server.runtime.wiring import build
 from server.services import Services
 from server.settings import Settings

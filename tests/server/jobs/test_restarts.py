@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from ontology import Schema
+from server.app import create_app
 from server.errors import StateUnreadable
-from server.http.app import create_app
 from server.jobs.body import accept
 from server.jobs.job import Committed, DocumentState, JobRequest
 from server.jobs.progress import Progress

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from pyoxigraph import NamedNode
 
-from server.http.app import create_app
+from server.app import create_app
 from server.runtime.wiring import build
 from server.services import Services
 from tests.server.conftest import RecordedModel, select

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from pyoxigraph import NamedNode, Quad, Triple
 
-from server.http.app import create_app
+from server.app import create_app
 from server.runtime.wiring import build
 from server.services import Services
 from sparql.model.vocabulary import UKG

@@ -9,8 +9,8 @@ import pytest
 from pyoxigraph import NamedNode
 
 from ontology import Schema
+from server.app import create_app
 from server.errors import SettingsError
-from server.http.app import create_app
 from server.runtime.wiring import build
 from server.services import Services
 from server.settings import Settings

@@ -16,10 +16,10 @@ from typer.main import get_command
 import server.rules.rule_registry
 from curation.review.review_search import ReviewFilter
 from ontology import Schema
+from server.app import create_app
 from server.cli.app import COMMANDS, RESEARCH, command_line
 from server.cli.plain_flags import FLAGS, plain_flags
 from server.cli.serve_command import serve
-from server.http.app import create_app
 from server.rules.checking import Folders
 from server.rules.edit import Kind
 from server.runtime.wiring import build

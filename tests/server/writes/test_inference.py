@@ -11,8 +11,8 @@ import pytest
 from pyoxigraph import NamedNode, Quad
 from typer.testing import CliRunner
 
+from server.app import create_app
 from server.cli.app import command_line
-from server.http.app import create_app
 from server.runtime.wiring import build
 from server.services import Services
 from server.settings import Settings

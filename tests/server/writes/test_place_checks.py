@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from server.http.app import create_app
+from server.app import create_app
 from server.runtime.wiring import build
 from server.settings import Settings
 from shapes.errors import ShapeMalformed

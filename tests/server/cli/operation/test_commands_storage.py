@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from server.cli.app import command_line
 from server.data.rdf_files import LoadError, rdf_files
-from server.http.reporting.problem_map import USER_ERRORS
+from server.problem_map import USER_ERRORS
 from tests.support.running_server import RunningServer
 
 EX = "http://example.org/"

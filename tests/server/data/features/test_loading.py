@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from server.cli.app import command_line
 from server.data.features import loading
 from server.data.features.loading import FeatureFiles, MappedFeature
-from server.http.reporting.problem_map import USER_ERRORS
+from server.problem_map import USER_ERRORS
 from server.services import Services
 from sparql.model.vocabulary import GEO, RDF, RDFS, XSD, Namespace
 from sparql.storage.embedded_store import EmbeddedStore

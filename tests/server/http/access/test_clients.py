@@ -15,16 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from server.app import create_app
 from server.errors import StateUnreadable
 from server.http.access.clients import Clients, address_of, networks_of
 from server.http.access.keys import Scope
-from server.http.app import create_app
 from server.services import Services
 from server.settings import Settings
 from sparql.workers.fair_queue import CLIENT, OURSELVES
 from sparql.workers.workers import Workers
 from tests.server.conftest import RecordedModel
-from tests.server.http.routes.text.test_ask import CITY
+from tests.server.routes.text.test_ask import CITY
 from tests.support.running_server import RunningServer
 from tests.support.waiting import wait_until
 

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
+from server.app import create_app
 from server.http.access.client_limits import limited_protocol
-from server.http.app import create_app
 from server.services import Services
 from tests.server.conftest import changed
 from tests.support.listening import listening

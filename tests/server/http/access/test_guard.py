@@ -11,12 +11,12 @@ import pytest_asyncio
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
+from server import routes
+from server.app import create_app
 from server.errors import OpenWritesRefused
-from server.http import routes
 from server.http.access.admission import Admission
 from server.http.access.guard import Guard, ScopeDependency, open_to_whom, refuse_open_writes
 from server.http.access.keys import KeyStore, Scope
-from server.http.app import create_app
 from server.http.readiness import Readiness
 from server.runtime.wiring import build
 from server.services import Services

@@ -10,16 +10,16 @@ from urllib.parse import quote
 import pytest
 import pytest_asyncio
 
+from server.app import create_app
 from server.errors import SettingsError
 from server.http.access.admission import Admission
 from server.http.access.client_limits import limited_protocol
 from server.http.access.guard import Guard
 from server.http.access.hosts import HostNames
-from server.http.app import create_app
-from server.http.short import ShortWay
 from server.services import Services
 from server.settings import Settings
 from server.settings_loading import load_settings
+from server.short import ShortWay
 from tests.server.conftest import changed
 from tests.support.listening import listening
 

@@ -12,7 +12,7 @@ import pytest
 from extractors.errors import ModelTimeout
 from extractors.models.chat import Message, Reply
 from ontology import Schema
-from server.http.app import create_app
+from server.app import create_app
 from server.runtime.wiring import build
 from server.services import Services
 from shapes.gate.gate import ShapesGate

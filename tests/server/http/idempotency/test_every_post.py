@@ -13,7 +13,7 @@ from server.http.description.operations import OPERATIONS
 from server.jobs.progress import Progress
 from server.services import Services
 from tests.server.conftest import RecordedModel, triples
-from tests.server.http.routes.text.test_ask import CITY
+from tests.server.routes.text.test_ask import CITY
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

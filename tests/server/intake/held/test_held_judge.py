@@ -15,8 +15,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from curation.proposals import TermKind, Use
 from ontology import Schema
+from server.app import create_app
 from server.errors import HeldUnreadable
-from server.http.app import create_app
 from server.intake.batch import Batch, Submission
 from server.intake.held.packing import pack, unpack
 from server.runtime.wiring import build

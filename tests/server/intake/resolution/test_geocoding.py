@@ -9,7 +9,7 @@ import pytest
 
 from extractors.errors import GazetteerError
 from ontology import Schema
-from server.http.app import create_app
+from server.app import create_app
 from server.runtime.wiring import build
 from server.settings import Settings
 from shapes.gate.gate import ShapesGate

@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat, parse, parse_query_results
 
 from server.http.reporting.problems import ProblemMap, add_sparql
-from server.http.routes.graph.sparql import router
+from server.routes.graph.sparql import router
 from server.writes.updating import Updates
 from sparql.model.change import Change, Verdict
 from sparql.protocol.formats import GRAPH_FORMATS

@@ -21,7 +21,7 @@ from starlette.responses import RedirectResponse, Response
 
 from server.errors import UnknownResource
 from server.http.bodies.content_coding import accepts_gzip
-from server.http.routes.graph.collections import landing_page
+from server.routes.graph.collections import landing_page
 from server.services import Services
 from sparql.protocol.conditions import Conditions
 from sparql.protocol.formats import GRAPH_FORMATS

@@ -5,7 +5,7 @@ import pyoxigraph
 import pytest
 from pyoxigraph import RdfFormat
 
-from tests.server.http.routes.text.test_ask import CITY
+from tests.server.routes.text.test_ask import CITY
 
 TURTLE = {"accept": "text/turtle"}
 URBAN = "https://w3id.org/urbankg/urban#"

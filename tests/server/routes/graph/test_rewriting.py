@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import Quad
 
 from server.cli.commands_query import explain_locally
-from server.http.reporting.problem_map import all_problems
+from server.problem_map import all_problems
 from server.services import Services
 from sparql.model.errors import UnknownFunction
 from sparql.model.vocabulary import DEFAULT, GEO

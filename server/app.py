@@ -22,11 +22,15 @@ from server.http.methods import Methods
 from server.http.openapi import complete
 from server.http.pages import known_parameters
 from server.http.readiness import Readiness
-from server.http.reporting.problem_map import all_problems
 from server.http.request_logging import RefuseWhileDraining, RequestLogging
-from server.http.routes import access, api_page, health, monitoring, page
-from server.http.routes.curation import documents, gaps, ontologies, proposals, review, rules
-from server.http.routes.graph import (
+from server.http.validators import Validators
+from server.intake.language_model import connecting, text_schemas
+from server.mcp.route import mcp_route
+from server.problem_map import all_problems
+from server.reader_language import ReaderLanguages
+from server.routes import access, api_page, health, monitoring, page
+from server.routes.curation import documents, gaps, ontologies, proposals, review, rules
+from server.routes.graph import (
     changes,
     collections,
     entities,
@@ -37,11 +41,7 @@ from server.http.routes.graph import (
     store,
     suggest,
 )
-from server.http.routes.text import ask, extractions, held, jobs, models, sources, traces
-from server.http.validators import Validators
-from server.intake.language_model import connecting, text_schemas
-from server.mcp.route import mcp_route
-from server.reader_language import ReaderLanguages
+from server.routes.text import ask, extractions, held, jobs, models, sources, traces
 from server.rules.following import following
 from server.services import Services
 from sparql.model.errors import SparqlError

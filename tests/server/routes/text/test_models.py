@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from extractors.errors import ModelReplyError
 from ontology import Schema
+from server.app import create_app
 from server.cli.app import command_line
-from server.http.app import create_app
 from server.intake.language_model import connecting, model_state, text_schemas
 from server.runtime.wiring import build
 from server.services import Services

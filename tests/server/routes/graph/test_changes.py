@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from ontology import Schema
-from server.http.app import create_app
+from server.app import create_app
 from server.runtime.wiring import build
 from server.services import Services
 from server.settings import Settings

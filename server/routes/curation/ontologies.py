@@ -17,8 +17,8 @@ from server.documentation.shape_sections import ShapeSections
 from server.errors import UnknownResource
 from server.http.access.keys import Scope
 from server.http.pages import Needed
-from server.http.routes.page import page_of, prefers_html
 from server.message import IRI_FORM
+from server.routes.page import page_of, prefers_html
 from server.services import Services
 from sparql.model.errors import TripleTermUnwritable
 from sparql.protocol.formats import FOR_TRIPLE_TERMS, GRAPH_FORMATS, Format

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from sparql.ask.budget import COMPUTING_S, QUERYING_S
-from tests.server.http.routes.text.test_ask import CITY
+from tests.server.routes.text.test_ask import CITY
 from tests.support.running_server import RunningServer
 from tests.support.waiting import wait_until
 

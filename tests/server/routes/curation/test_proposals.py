@@ -227,7 +227,7 @@ async def test_the_export_pasted_into_the_ontology_settles_the_proposals_and_let
     text = "Elm Park is a park. Elm Park outshines Oak Park. Oak Park is a park."
     rows = [("Elm Park", "is a", "park"), ("Oak Park", "is a", "park"), ("Elm Park", "outshines", "Oak Park")]
     async with build(settings_in(tmp_path), model=model) as services:
-        from server.http.app import create_app
+        from server.app import create_app
 
         transport = httpx.ASGITransport(create_app(services), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:

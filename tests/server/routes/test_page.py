@@ -6,7 +6,7 @@ import pytest_asyncio
 from pydantic import ValidationError
 
 from server.http.access.keys import Scope
-from server.http.routes.page import origin_of, web_files, with_tiles
+from server.routes.page import origin_of, web_files, with_tiles
 from server.services import Services
 from server.settings import Settings
 from tests.server.conftest import forget_keys

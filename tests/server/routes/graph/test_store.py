@@ -12,7 +12,7 @@ from pyoxigraph import RdfFormat, parse, serialize
 from rdflib.compare import isomorphic
 
 from ontology import Schema
-from server.http.app import create_app
+from server.app import create_app
 from server.runtime.wiring import build
 from server.services import Services
 from server.settings import Settings
