@@ -1,4 +1,4 @@
-"""Finds the properties of the loaded ontology that state a location.
+"""What the loaded ontology says of places: the properties that state a location, and how near is "near".
 
 Nothing here depends on the domain: a property states location when the ontology aligns it with a standard
 term that does (rdfs:subPropertyOf, owl:equivalentProperty, a SKOS mapping, or rdfs:seeAlso), or when it is
@@ -13,13 +13,12 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from ontology.schema import Schema
-from sparql.model.vocabulary import DCTERMS, GEO, OWL, RDFS, SKOS
+from sparql.model.vocabulary import DCTERMS, GEO, OWL, RDFS, SKOS, UKG
 
-__all__ = ["ALIGNMENTS", "StatedPlaces", "Where"]
-
+_DEFAULT_METERS: Final = 1000
 _SCHEMA_ORG: Final = ("https://schema.org/", "http://schema.org/")
 
 
@@ -155,3 +154,31 @@ def _inverses(schema: Schema, properties: Iterable[NamedNode]) -> frozenset[Name
 
 def _sorted(iris: Iterable[NamedNode]) -> tuple[NamedNode, ...]:
     return tuple(sorted(iris, key=lambda iri: iri.value))
+
+
+class NearDistances:
+    """Default distances by class; the most specific annotated class decides, else one kilometer."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._meters = {
+            triple.subject: _meters(triple.object.value)
+            for triple in schema.triples
+            if triple.predicate == UKG.nearDistance and isinstance(triple.object, Literal)
+        }
+
+    def of(self, classes: Iterable[NamedNode] | None) -> int:
+        """Return the distance in meters that "near" means for things of some classes."""
+        above = {c for iri in classes or () for c in self._schema.superclasses(iri)} & self._meters.keys()
+        lowest = [c for c in above if not any(self._is_below(other, c) for other in above)]
+        return min((self._meters[c] for c in lowest), default=_DEFAULT_METERS)
+
+    def _is_below(self, lower: NamedNode, upper: NamedNode) -> bool:
+        return lower != upper and upper in self._schema.superclasses(lower)
+
+
+def _meters(kilometers: str) -> int:
+    try:
+        return round(float(kilometers) * 1000)
+    except ValueError:
+        return _DEFAULT_METERS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import gather
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -11,37 +11,33 @@ from typing import Any, Final
 from pyoxigraph import NamedNode
 
 from ontology.schema import Schema
-from sparql.ask.answer.closed import is_closed
-from sparql.ask.answer.follow_up import follow_up_words, replaced
-from sparql.ask.answer.gaps import Gap, GapKind, data_gap, word_gaps
-from sparql.ask.answer.map import draw_map
-from sparql.ask.answer.plain import plain_answer
-from sparql.ask.answer.recorded import first_unrecorded
-from sparql.ask.answer.sentence import AnswerWriter, is_empty, rows_of
-from sparql.ask.answer.shown import find_coverage, find_shown, unknown_gap
+from sparql.ask.answer import answer_words, draw_map, find_coverage, find_shown, plain_answer
 from sparql.ask.budget import Budget, budgeted
-from sparql.ask.compile.compiler import Compiler
+from sparql.ask.conversation import Asides, follow_up_words, replaced, without_asides
 from sparql.ask.errors import AskError, QuestionTooInvolved
-from sparql.ask.linking.asides import Asides, without_asides
+from sparql.ask.linking.entities import TermFinder
 from sparql.ask.linking.forms import Form, forms_of
 from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
 from sparql.ask.linking.readings import EntityName, Reading
 from sparql.ask.linking.summary import DataSummary, RunQuery
-from sparql.ask.naming import EntityLabels, TermFinder
-from sparql.ask.places import StatedPlaces
-from sparql.ask.plan.checking import check_plan
-from sparql.ask.plan.json_form import read_plan, steps_as_json
-from sparql.ask.plan.near import NearDistances
-from sparql.ask.plan.nodes import (
-    Every,
-    Exists,
-    List,
-    Named,
-    Values,
+from sparql.ask.missing import (
+    Gap,
+    GapKind,
+    data_gap,
+    first_unrecorded,
+    is_closed,
+    is_settled,
+    unknown_gap,
+    word_gaps,
 )
-from sparql.ask.plan.sentences import sentences
+from sparql.ask.places import NearDistances, StatedPlaces
+from sparql.ask.plan.json_form import read_plan, steps_as_json
+from sparql.ask.plan.nodes import Compiler, Plan, nodes_of, parts_of
+from sparql.ask.plan.questions import Every, Exists, List, Values
+from sparql.ask.plan.sets import Named
+from sparql.ask.plan.sparql import Outcome, rows_of
+from sparql.ask.plan.terms import Term
 from sparql.ask.plan.typing import Typing
-from sparql.ask.plan.wording import phrase, restriction_words
 from sparql.ask.planning.chart import MOST_WORDS
 from sparql.ask.planning.enumeration import EnumerationPlanner, enumerate_plans, unplanned_words
 from sparql.ask.planning.model import AskedModel, ModelPlanner
@@ -50,11 +46,17 @@ from sparql.ask.planning.quantities import Quantities
 from sparql.ask.planning.queries import QueryWriter
 from sparql.ask.planning.query_use import KnownTerms
 from sparql.ask.planning.rules import Context
-from sparql.ask.running import Outcome, PlanRunner
-
-__all__ = ["LONGEST_QUESTION", "AskResult", "Asker", "EntityLabels", "Watch"]
+from sparql.names.labels import LabelIndex
 
 LONGEST_QUESTION: Final = 1000
+_TRIED: Final = 4
+"""Most plans of a question whose queries are run."""
+_MUCH_DEARER: Final = 0.6
+"""A plan that costs so much more than the cheapest is not run: it answers another question."""
+_AS_CHEAP: Final = 0.02
+"""Plans within this are equally good: if their results differ, the question is asked back."""
+_NEARLY_AS_CHEAP: Final = 0.06
+"""The empty result of the cheapest plan is an answer only where no other is so near."""
 _KEPT_QUESTIONS: Final = 200
 _KEPT_SETS: Final = 50_000
 """Some hundred bytes each."""
@@ -93,7 +95,7 @@ class Asker:
         self,
         *,
         schema: Schema,
-        labels: EntityLabels,
+        labels: LabelIndex,
         summary: DataSummary,
         run_query: RunQuery,
         same: Callable[[NamedNode], NamedNode] = lambda iri: iri,
@@ -111,14 +113,12 @@ class Asker:
             schema, labels, summary, prompts / "idle-words.txt" if prompts else None, same
         )
         self._compiler = Compiler(schema, self._places, limit=row_limit, used=summary.has)
-        self._runner = PlanRunner(self._compiler, run_query)
-        self._writer = AnswerWriter(schema)
         self._kept: tuple[int, int, Context | None] = (-1, 0, None)
         self._terms = TermFinder(schema, labels, summary)
         self._planners: list[Planner] = [EnumerationPlanner()]
         self._queries: QueryWriter | None = None
         if model is not None and model.model.prompt_profile == "full":
-            self._planners.append(ModelPlanner(model, self._runner.found, prompts))
+            self._planners.append(ModelPlanner(model, self._found, prompts))
             if model.queries:
                 self._queries = QueryWriter(model, run_query, prompts)
 
@@ -192,9 +192,7 @@ class Asker:
         plans = () if linked.unread else enumerate_plans(linked, declared)
         if plans:
             plan = plans[0].plan
-            query = self._compiler.compile(plan, typing.kind)
-            outcome = Outcome(plan, query, await self._run_query(query.text))
-            gaps, _ = await self._gaps(outcome, typing)
+            gaps, _ = await self._gaps(plan, await self._run(plan, typing), typing)
             if gaps:
                 return gaps
         return word_gaps(linked, unplanned_words(linked, self._context()))
@@ -243,7 +241,7 @@ class Asker:
         await self._refresh()
         typing = self._context().typing
         read = read_plan(plan, self._terms.find)
-        check_plan(read, typing)
+        read.check(typing)
         return await self._answer([Candidate(read, 0.0)], typing, trace, [])
 
     async def _query(self, linked: LinkedQuestion, planning: Context, trace: Trace) -> str | None:
@@ -265,58 +263,93 @@ class Asker:
     async def _answer(
         self, plans: Sequence[Candidate], typing: Typing, trace: Trace, entities: list[dict[str, Any]]
     ) -> AskResult:
-        outcome, rival = await self._runner.best(plans, typing, trace)
-        plan = steps_as_json(outcome.plan)
-        text = outcome.query.text
+        (plan, outcome), rival = await self._best(plans, typing, trace)
+        text, steps = outcome.query.text, steps_as_json(plan)
         if rival is not None:
-            either = " Or: ".join(" ".join(sentences(one.plan)) for one in (outcome, rival))
+            either = " Or: ".join(" ".join(one_of.sentences()) for one_of in (plan, rival))
             message = (
                 f"The question can be read in two ways, with different answers. {either} Ask more exactly."
             )
             gap = Gap(GapKind.AMBIGUOUS, message)
             trace.note("Two readings are equally good.", "ask back", message)
-            return AskResult(None, text, plan, entities, gaps=_json([gap]), trace=trace.steps)
-        gaps, silent = await self._gaps(outcome, typing)
+            return AskResult(None, text, steps, entities, gaps=_json([gap]), trace=trace.steps)
+        gaps, unknown = await self._gaps(plan, outcome, typing)
         for gap in gaps:
             trace.note("An empty result is traced to the condition that emptied it.", "explain", gap.message)
         answer = None
-        if not silent:
-            ways = self._compiler, typing.kind, self._run_query
+        if not unknown:
+            ways = self._compiler, typing, self._run_query
             shown, coverage = await gather(
-                find_shown(outcome.plan, outcome.query, outcome.results, *ways),
-                find_coverage(outcome.plan, *ways),
+                find_shown(plan, outcome, self._schema, *ways), find_coverage(plan, *ways)
             )
-            shown = replace(shown, coverage=coverage)
-            answer = self._writer.state(outcome.plan, outcome.query, outcome.results, shown)
+            answer = answer_words(plan, outcome, replace(shown, coverage=coverage))
         return AskResult(
             answer,
             text,
-            plan,
+            steps,
             entities,
             outcome.results,
-            draw_map(outcome.query, outcome.results),
+            draw_map(outcome),
             _json(gaps),
             trace.steps,
         )
 
-    async def _gaps(self, outcome: Outcome, typing: Typing) -> tuple[list[Gap], bool]:
-        """Return what is missing, and whether nothing can be said therefore."""
-        plan = outcome.plan
+    async def _best(
+        self, plans: Sequence[Candidate], typing: Typing, trace: Trace
+    ) -> tuple[tuple[Plan, Outcome], Plan | None]:
+        """Run the best plans: the first with a result, and another that is as good and has another result.
+
+        Behind a plan without a result come only those with the same classes and properties.
+        """
+        first: tuple[Plan, Outcome] | None = None
+        chosen: tuple[Plan, Outcome] | None = None
+        chosen_cost = 0.0
+        for candidate in plans[:_TRIED]:
+            plan, cost = candidate.plan, candidate.cost
+            if cost > plans[0].cost + _MUCH_DEARER or (chosen and cost > chosen_cost + _AS_CHEAP):
+                break
+            if chosen is None and first is not None and _terms_of(plan) != _terms_of(first[0]):
+                continue
+            outcome = await self._run(plan, typing)
+            trace.note("The compiled query is run.", "query", f"Found: {outcome.count}.")
+            first = first or (plan, outcome)
+            if chosen is not None:
+                if outcome.count and outcome.found != chosen[1].found:
+                    return chosen, plan
+                continue
+            alone = len(plans) < 2 or plans[1].cost > cost + _NEARLY_AS_CHEAP
+            settled = isinstance(plan, Exists | Every) or (
+                candidate is plans[0] and alone and is_settled(plan, typing)
+            )
+            if outcome.count or settled:
+                chosen, chosen_cost = (plan, outcome), cost
+        assert first is not None
+        return chosen or first, None
+
+    async def _run(self, plan: Plan, typing: Typing) -> Outcome:
+        query = self._compiler.compile(plan, typing)
+        return Outcome(query, await self._run_query(query.text))
+
+    async def _found(self, plan: Plan, context: Context) -> Hashable:
+        """Run a plan and return what identifies its answer."""
+        return (await self._run(plan, context.typing)).found
+
+    async def _gaps(self, plan: Plan, outcome: Outcome, typing: Typing) -> tuple[list[Gap], bool]:
+        """Return what is missing, and whether the question has no answer therefore."""
+        ways = self._compiler, typing, self._run_query
         if isinstance(plan, Exists):
-            missing = await first_unrecorded(plan.set, self._compiler, typing.kind, self._run_query)
+            missing = await first_unrecorded(plan.set, *ways)
             if missing is None:
                 return [], False
-            message = (
-                f"Whether it holds is not recorded: {phrase(_head(plan.set))} {restriction_words(missing)}."
-            )
-            return [Gap(GapKind.DATA, message, 1, phrase(_head(plan.set)))], True
-        if isinstance(plan, Every) or not is_empty(outcome.query, outcome.results):
+            head = _head(plan.set).phrase()
+            message = f"Whether it holds is not recorded: {head} {missing.restriction()}."
+            return [Gap(GapKind.DATA, message, 1, head)], True
+        if isinstance(plan, Every) or outcome.count:
             return [], False
-        gap = await unknown_gap(plan, self._compiler, typing.kind, self._run_query)
+        gap = await unknown_gap(plan, *ways)
         if gap is not None:
             return [gap], True
-        gap = await data_gap(plan, self._compiler, typing.kind, self._run_query)
-        return [gap], isinstance(plan, Values) or not is_closed(plan, typing)
+        return [await data_gap(plan, *ways)], isinstance(plan, Values) or not is_closed(plan, typing)
 
     async def _follow_up(
         self, question: str, history: Sequence[str], planning: Context, trace: Trace
@@ -335,7 +368,7 @@ class Asker:
             made = replaced(earlier[0].plan, part.plan, planning.typing) if earlier else None
             if made is not None:
                 trace.note(
-                    "The question goes on from the one before.", "follow up", " ".join(sentences(made))
+                    "The question goes on from the one before.", "follow up", " ".join(made.sentences())
                 )
                 return [Candidate(made, part.cost)]
         return ()
@@ -352,6 +385,12 @@ class Asker:
 
     def _classes_of(self, iri: NamedNode) -> frozenset[NamedNode]:
         return frozenset(c for entry in self._labels.entries_of(iri) for c in entry.classes)
+
+
+def _terms_of(plan: Plan) -> frozenset[NamedNode]:
+    """The classes and properties of a plan: a reading of the same words in another order has the same."""
+    named = {node.entity.iri for node in nodes_of(plan) if isinstance(node, Named)}
+    return frozenset(part.iri for part in parts_of(plan) if isinstance(part, Term)) - named
 
 
 def _head(node: Any) -> Any:

@@ -10,23 +10,11 @@ from sparql.ask.errors import AskError, PlanError
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.readings import ClassName, EntityName, PropertyName, Question
 from sparql.ask.plan.json_form import as_json
-from sparql.ask.plan.nodes import (
-    And,
-    Count,
-    Exists,
-    Kind,
-    List,
-    Named,
-    Place,
-    PlaceLink,
-    Plan,
-    PropertyLink,
-    Related,
-    Set,
-    Term,
-    ValueOf,
-    Values,
-)
+from sparql.ask.plan.sets import And, Kind, Named, PlaceLink, PropertyLink, Related
+from sparql.ask.plan.questions import Count, Exists, List, Values
+from sparql.ask.plan.terms import Place, Term
+from sparql.ask.plan.nodes import Plan, Set
+from sparql.ask.plan.quantities import ValueOf
 from sparql.ask.planning.model import AskedModel
 from sparql.ask.planning.planner import Trace
 from sparql.ask.planning.queries import QueryWriter

@@ -25,7 +25,7 @@ from ontology import Schema
 from server.errors import ServerError
 from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
 from sparql.ask.linking.summary import DataSummary
-from sparql.ask.plan.near import NearDistances
+from sparql.ask.places import NearDistances
 from sparql.ask.plan.typing import Typing
 from sparql.ask.planning.quantities import Quantities
 from sparql.ask.planning.rules import Context

@@ -9,12 +9,16 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from extractors.grounding.linking import LabelEntry, Labels, normalize
-from ontology.labels import singular
+from ontology.labels import local_name, singular, split_camel_case
+from ontology.labels import normalize as label_key
+from ontology.schema import Schema
 from sparql.ask.budget import current_budget
 from sparql.ask.linking.lexicon import FunctionWords, TermNames
 from sparql.ask.linking.readings import EntityName, Reading
+from sparql.ask.linking.summary import DataSummary
 from sparql.ask.linking.words import Token
-from sparql.ask.plan.nodes import Side, Term
+from sparql.ask.plan.terms import Side, Term
+from sparql.names.labels import LabelIndex
 
 __all__ = ["EntityReader", "Same"]
 
@@ -220,3 +224,35 @@ def _edits(one: str, other: str) -> int:
             now.append(cost)
         before, last = last, now
     return last[-1]
+
+
+class TermFinder:
+    """Finds entities, classes and properties: of the ontology, and of the data where it has none."""
+
+    def __init__(self, schema: Schema, labels: LabelIndex, summary: DataSummary) -> None:
+        self._schema = schema
+        self._labels = labels
+        self._summary = summary
+
+    def find(self, words: str) -> Term | None:
+        """Return the term of an IRI or of words, None for one that the graph does not have."""
+        entries = self._labels.exact(words)
+        if entries:
+            return Term(entries[0].iri, entries[0].label)
+        for terms in (self._schema.classes, self._schema.properties):
+            for known in terms.values():
+                if label_key(known.label) == label_key(words) != ():
+                    return Term(known.iri, known.label)
+        try:
+            iri = NamedNode(words)
+        except ValueError:
+            return None
+        term = self._schema.classes.get(iri) or self._schema.properties.get(iri)
+        if term is not None:
+            unit = getattr(term, "unit", None)
+            return Term(iri, term.label, unit.value.rpartition("/")[2] if unit is not None else "")
+        named = self._labels.entries_of(iri)
+        if named:
+            return Term(iri, named[0].label)
+        used = iri in self._summary.classes or iri in self._summary.uses
+        return Term(iri, split_camel_case(local_name(words))) if used else None

@@ -34,7 +34,7 @@ from sparql.ask.linking.readings import (
 from sparql.ask.linking.summary import DataSummary
 from sparql.ask.linking.words import english, idle_words, key_of
 from sparql.ask.places import StatedPlaces
-from sparql.ask.plan.nodes import Aggregate, Op, Place, Side, Size, Term
+from sparql.ask.plan.terms import Aggregate, Op, Place, Side, Size, Term
 
 __all__ = ["LONGEST", "FunctionWords", "TermNames", "derived"]
 

@@ -27,7 +27,7 @@ from sparql.ask.linking.readings import (
 from sparql.ask.linking.summary import DataSummary, RunQuery
 from sparql.ask.linking.values import read_numbers, read_texts
 from sparql.ask.linking.words import Token, idle_words
-from sparql.ask.plan.nodes import Place
+from sparql.ask.plan.terms import Place
 
 __all__ = ["LinkedQuestion", "QuestionLinker"]
 

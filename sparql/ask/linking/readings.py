@@ -9,7 +9,7 @@ from enum import StrEnum
 from pyoxigraph import Literal, NamedNode
 
 from ontology import OntologyProperty
-from sparql.ask.plan.nodes import Aggregate, Op, Place, Side, Size, Term
+from sparql.ask.plan.terms import Aggregate, Op, Place, Side, Size, Term
 
 __all__ = [
     "Adjective",

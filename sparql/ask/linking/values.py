@@ -16,7 +16,7 @@ from ontology.labels import local_name, split_camel_case
 from sparql.ask.linking.readings import DateValue, Number, Reading, TextValue, UnitName
 from sparql.ask.linking.summary import DataSummary, RunQuery
 from sparql.ask.linking.words import Token, english
-from sparql.ask.plan.nodes import Term
+from sparql.ask.plan.terms import Term
 from sparql.model.vocabulary import RDF, XSD
 
 __all__ = ["read_numbers", "read_texts"]

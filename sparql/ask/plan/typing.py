@@ -1,10 +1,9 @@
-"""The types of a plan's parts: which classes the members of a set may have, by the data and the ontology."""
+"""The types of a plan's parts: which classes have which properties and places, by data and ontology."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from enum import StrEnum
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Final, Protocol
 
@@ -14,41 +13,10 @@ from extractors.english.stated_units import unit_of_property
 from extractors.english.values import is_dated, is_measured
 from ontology import PropertyKind, Schema
 from sparql.ask.errors import PlanError
+from sparql.ask.linking.summary import DataSummary
 from sparql.ask.places import StatedPlaces
-from sparql.ask.plan.nodes import (
-    And,
-    Arithmetic,
-    ClassOf,
-    Compare,
-    CompareTo,
-    Converted,
-    CountOf,
-    DistanceTo,
-    EarliestOf,
-    Kind,
-    Lacking,
-    Link,
-    Minus,
-    Named,
-    Near,
-    Or,
-    Place,
-    PlaceLink,
-    Position,
-    PropertyLink,
-    Quantity,
-    Related,
-    Set,
-    SideOf,
-    SizeOf,
-    Term,
-    TextMatch,
-    Top,
-    ValueOf,
-)
+from sparql.ask.plan.terms import Place, QuantityKind, Term
 from sparql.model.vocabulary import GEO, XSD
-
-__all__ = ["QuantityKind", "Types", "Typing", "Uses", "both"]
 
 Types = frozenset[NamedNode] | None
 """The classes that members may have; None means any."""
@@ -60,30 +28,9 @@ _NUMBERS: Final = frozenset(
 )
 
 
-class QuantityKind(StrEnum):
-    """The kind of a value."""
-
-    NUMBER = "number"
-    DATE = "date"
-    TEXT = "text"
-
-
-class _Use(Protocol):
-    @property
-    def edges(self) -> Counter[tuple[NamedNode, NamedNode]]: ...
-
-    @property
-    def complete(self) -> bool: ...
-
-
-class Uses(Protocol):
-    """What typing needs to know of the data (`linking.summary.DataSummary`)."""
-
-    @property
-    def classes(self) -> frozenset[NamedNode]: ...
-
-    @property
-    def uses(self) -> Mapping[NamedNode, _Use]: ...
+class _Typed(Protocol):
+    def types(self, typing: Typing) -> Types:
+        """Return the classes of the members. Raises `PlanError`."""
 
 
 class Typing:
@@ -96,7 +43,7 @@ class Typing:
     def __init__(
         self,
         schema: Schema,
-        summary: Uses,
+        summary: DataSummary,
         classes_of: Callable[[NamedNode], frozenset[NamedNode]],
         places: StatedPlaces | None = None,
         *,
@@ -106,35 +53,21 @@ class Typing:
         self.schema = schema
         self.places = places or StatedPlaces.of(schema)
         self._summary = summary
-        self._classes_of = classes_of
+        self.classes_of = classes_of
         self._edges: dict[tuple[NamedNode, bool], Counter[tuple[NamedNode, NamedNode]]] = {}
-        self._types: dict[Set, Types] = {}
+        self._types: dict[_Typed, Types] = {}
         self._containment: dict[tuple[Types, Types], list[Place]] = {}
 
-    def of(self, node: Set) -> Types:
+    def of(self, node: _Typed) -> Types:
         """Return the classes of a set's members. Raises `PlanError` where its parts do not fit."""
         if node not in self._types:
-            self._types[node] = self._of(node)
+            self._types[node] = node.types(self)
         return self._types[node]
 
     @property
     def size(self) -> int:
         """How many sets have a type that is kept."""
         return len(self._types)
-
-    def kind(self, quantity: Quantity) -> QuantityKind:
-        """Return the kind of a quantity's values."""
-        match quantity:
-            case EarliestOf():
-                return QuantityKind.DATE
-            case ValueOf(path):
-                return self._kind_of(path[-1].iri)
-            case ClassOf():
-                return QuantityKind.TEXT
-            case Converted(converted):
-                return self.kind(converted)
-            case _:
-                return QuantityKind.NUMBER
 
     def is_thing(self, iri: NamedNode) -> bool:
         """Return whether a property leads to entities, by the data, else by the ontology."""
@@ -154,8 +87,8 @@ class Typing:
                 known = self.schema.properties.get(other)
                 back = [known.inverse] if known and known.inverse else []
                 back += [other] if known and known.symmetric else []
-                for one in back:
-                    found += Counter({(b, a): n for (a, b), n in self._own(one).items()})
+                for inverse_of in back:
+                    found += Counter({(b, a): n for (a, b), n in self._own(inverse_of).items()})
             self._edges[iri, False] = found
             self._edges[iri, True] = Counter({(b, a): n for (a, b), n in found.items()})
         return self._edges[key]
@@ -169,16 +102,16 @@ class Typing:
 
     def kinds_of(self, entity: Term) -> list[Term]:
         """Return the classes that are stated for an entity, without those above another of them."""
-        stated = self._classes_of(entity.iri)
-        above = {one for one in stated if self.schema.subclasses(one) & stated - {one}}
+        stated = self.classes_of(entity.iri)
+        above = {iri for iri in stated if self.schema.subclasses(iri) & stated - {iri}}
         known = self.schema.classes
         return [
             Term(iri, known[iri].label if iri in known and known[iri].label else iri.value)
             for iri in sorted(stated - above, key=str)
         ]
 
-    def categorizing(self, classes: frozenset[NamedNode]) -> list[tuple[PropertyLink, float]]:
-        """Return the links by which many things have one of these classes as their category, with a cost."""
+    def categorizing(self, classes: frozenset[NamedNode]) -> list[tuple[Term, float]]:
+        """Return the properties that give many things one of these classes as their category, with a cost."""
         found = []
         for iri in self.linking:
             if iri in self.places.all:
@@ -186,10 +119,9 @@ class Typing:
             number = sum(n for (_, b), n in self.edges(iri).items() if b in classes)
             if number:
                 known = self.schema.properties.get(iri)
-                label = known.label if known and known.label else iri.value
-                found.append((number, PropertyLink(Term(iri, label))))
+                found.append((number, Term(iri, known.label if known and known.label else iri.value)))
         most = max((number for number, _ in found), default=1)
-        return [(link, round(0.5 * (1 - number / most), 3)) for number, link in found if number * 4 >= most]
+        return [(term, round(0.5 * (1 - number / most), 3)) for number, term in found if number * 4 >= most]
 
     def is_recorded(self, iri: NamedNode, types: Types) -> bool:
         """Return whether the data has a statement with a property of things of some classes."""
@@ -239,11 +171,11 @@ class Typing:
     def _contained(self, here: Types, there: Types) -> list[Place]:
         inside = [GEO.rcc8tpp, GEO.rcc8ntpp, *self.places.within]
         found = []
-        for place, one, other in ((Place.WITHIN, here, there), (Place.CONTAINS, there, here)):
+        for place, inner, outer in ((Place.WITHIN, here, there), (Place.CONTAINS, there, here)):
             if (
-                one is None
-                or other is None
-                or any(a in one and b in other for iri in inside for a, b in self.edges(iri))
+                inner is None
+                or outer is None
+                or any(a in inner and b in outer for iri in inside for a, b in self.edges(iri))
             ):
                 found.append(place)
         complete = all(self._complete(iri) for iri in inside)
@@ -269,26 +201,25 @@ class Typing:
         """Return classes with all their subclasses."""
         return frozenset(sub for c in classes for sub in self.schema.subclasses(c) | {c})
 
-    def with_link(self, link: Link, to: Types) -> Types:
-        """Return the classes of what a link leads from. Raises `PlanError` where there is none."""
-        if isinstance(link, PlaceLink):
-            self.need(to, self.located, "has no place on the map")
-            return self.located
-        assert isinstance(link, PropertyLink)
-        edges = self.edges(link.property.iri, inverse=link.inverse)
+    def linked(self, term: Term, to: Types, *, inverse: bool) -> Types:
+        """Return the classes of what a property leads from. Raises `PlanError` where there is none."""
+        edges = self.edges(term.iri, inverse=inverse)
         found = frozenset(a for a, b in edges if to is None or b in to)
         if found and not self._declared:
             return found
-        known = self.schema.properties.get(link.property.iri)
-        if known is not None and (self._declared or not edges or not self._complete(link.property.iri)):
-            here, there = (known.ranges, known.domains) if link.inverse else (known.domains, known.ranges)
+        known = self.schema.properties.get(term.iri)
+        if known is not None and (self._declared or not edges or not self._complete(term.iri)):
+            here, there = (known.ranges, known.domains) if inverse else (known.domains, known.ranges)
             if not there or to is None or to & self.below(there):
                 return (found | self.below(here)) or None
         if found:
             return found
-        raise PlanError(
-            f'"{link.property.words}" does not lead {"from" if link.inverse else "to"} {self.named(to)}.'
-        )
+        raise PlanError(f'"{term.words}" does not lead {"from" if inverse else "to"} {self.named(to)}.')
+
+    def instances(self, term: Term) -> Types:
+        """Return a class with those below it; None where none has a member: nothing is known of it."""
+        below = self.below([term.iri])
+        return below if below & self._summary.classes else None
 
     def need(self, have: Types, wanted: Types, problem: str) -> None:
         """Raise `PlanError` where nothing can be of both."""
@@ -300,86 +231,12 @@ class Typing:
         known = sorted({c.label for iri in types or () if (c := self.schema.classes.get(iri)) and c.label})
         return " or ".join(f'"{label}"' for label in known[:3]) or "anything"
 
-    def having(self, quantity: Quantity) -> Types:
-        """Return the classes of things that have a quantity. Raises `PlanError`."""
-        match quantity:
-            case ValueOf(path, measured):
-                types = self._with_value(path[-1])
-                if measured is not None and types is not None:
-                    types |= self.shaped
-                for step in reversed(path[:-1]):
-                    types = self.with_link(PropertyLink(step), types)
-                return types
-            case EarliestOf(properties):
-                return frozenset(c for p in properties for c in self.subjects(p.iri))
-            case DistanceTo(to):
-                self.need(self.of(to), self.shaped, "has no geometry")
-                return self.shaped
-            case SizeOf() | Position():
-                return self.shaped
-            case ClassOf():
-                return None
-            case Converted(converted):
-                return self.having(converted)
-            case CountOf(link, counted):
-                return self.with_link(link, self.of(counted))
-            case Arithmetic(_, left, right):
-                return both(self.having(left), self.having(right))
-        raise PlanError("Nothing has this quantity.")
-
-    def _with_value(self, term: Term) -> Types:
+    def with_value(self, term: Term) -> Types:
+        """Return the classes of things that have, or may have, a value of a property."""
         subjects = frozenset(self.subjects(term.iri))
         known = self.schema.properties.get(term.iri)
         domains = self.below(known.domains) if known is not None else frozenset()
         return (subjects | domains) or None
-
-    def _of(self, node: Set) -> Types:
-        match node:
-            case Named(entity):
-                return self._classes_of(entity.iri) or None
-            case Kind(of):
-                below = self.below([of.iri])
-                # Of a class without members nothing is known: it fits everywhere, and gives nothing.
-                return below if below & self._summary.classes else None
-            case Related(link, to):
-                return self.with_link(link, self.of(to))
-            case And((Named() as one, Kind())):
-                # Whether it is one may be asked of everything.
-                return self.of(one)
-            case And(sets):
-                return self._all_of([self.of(one) for one in sets])
-            case Or(sets):
-                found = [self.of(one) for one in sets]
-                return (
-                    None if None in found else frozenset().union(*(one for one in found if one is not None))
-                )
-            case Minus(kept, without):
-                both_of = self.of(kept), self.of(without)
-                self.need(*both_of, "cannot be what is left out")
-                return both_of[0]
-            case Lacking(kept, term):
-                self.need(self.of(kept), self._with_value(term), f'never has "{term.words}"')
-                return self.of(kept)
-            case Compare(quantity) | CompareTo(quantity):
-                if isinstance(node, CompareTo):
-                    self.need(self.of(node.to), self.having(quantity), "has nothing to compare with")
-                return self.having(quantity)
-            case Top(kept, quantity):
-                self.need(self.of(kept), self.having(quantity), "has nothing to be ranked by")
-                return both(self.of(kept), self.having(quantity))
-            case SideOf(_, of) | Near(of):
-                self.need(self.of(of), self.shaped, "has no geometry")
-                return self.shaped
-            case TextMatch():
-                return None
-        raise PlanError("This is no set.")
-
-    def _all_of(self, types: list[Types]) -> Types:
-        found: Types = None
-        for one in types:
-            self.need(found, one, f"cannot be {self.named(one)}")
-            found = both(found, one)
-        return found
 
     def _own(self, iri: NamedNode) -> Counter[tuple[NamedNode, NamedNode]]:
         use = self._summary.uses.get(iri)
@@ -389,7 +246,8 @@ class Typing:
         use = self._summary.uses.get(iri)
         return use is None or use.complete
 
-    def _kind_of(self, iri: NamedNode) -> QuantityKind:
+    def value_kind(self, iri: NamedNode) -> QuantityKind:
+        """Return the kind of a property's values."""
         objects = {found for _, found in self.edges(iri)}
         known = self.schema.properties.get(iri)
         ranges = objects or (known.ranges if known is not None else frozenset())
@@ -400,11 +258,11 @@ class Typing:
         return QuantityKind.TEXT
 
 
-def both(one: Types, other: Types) -> Types:
+def both(left: Types, right: Types) -> Types:
     """Return the classes of what is of both types."""
-    if one is None or other is None:
-        return other if one is None else one
-    return one & other
+    if left is None or right is None:
+        return right if left is None else left
+    return left & right
 
 
 def _is_datatype(iri: NamedNode) -> bool:

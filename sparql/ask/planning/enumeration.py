@@ -10,9 +10,10 @@ from sparql.ask.budget import current_budget
 from sparql.ask.errors import PlanError, QuestionTooInvolved
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.words import Token
-from sparql.ask.plan.checking import check_plan
-from sparql.ask.plan.nodes import DistanceTo, Exists, List, Plan, Top
-from sparql.ask.plan.sentences import sentences
+from sparql.ask.plan.nodes import Plan
+from sparql.ask.plan.quantities import DistanceTo
+from sparql.ask.plan.questions import Exists, List
+from sparql.ask.plan.sets import Top
 from sparql.ask.plan.typing import Typing
 from sparql.ask.planning.chart import parse
 from sparql.ask.planning.grammar import (
@@ -53,7 +54,7 @@ class EnumerationPlanner:
         trace.note(
             "Plans are built of what the words may mean and of what the data links.",
             "enumerate",
-            "; ".join(f"{one.cost:.2f}: {' '.join(sentences(one.plan))}" for one in found[:3])
+            "; ".join(f"{one.cost:.2f}: {' '.join(one.plan.sentences())}" for one in found[:3])
             or "No plan uses every word.",
         )
         return found
@@ -103,7 +104,7 @@ def _nearest(node: Top) -> Top:
 
 def _is_sound(plan: Plan, linked: LinkedQuestion, typing: Typing) -> bool:
     try:
-        check_plan(plan, typing)
+        plan.check(typing)
     except PlanError:
         return False
     return not unused_words(plan, linked)

@@ -9,7 +9,8 @@ from typing import Any
 from pyoxigraph import Literal
 
 from sparql.ask.linking.readings import Adjective, Superlative
-from sparql.ask.plan.nodes import Link, Op, Quantity, Set
+from sparql.ask.plan.nodes import Link, Quantity, Set
+from sparql.ask.plan.terms import Op
 from sparql.ask.plan.typing import Types
 
 __all__ = ["Bound", "Category", "Head", "Item", "Noun", "Ranking"]

@@ -28,7 +28,9 @@ from sparql.ask.linking.readings import (
     UnitName,
     Word,
 )
-from sparql.ask.plan.nodes import Aggregate, Compare, Kind, Named, Op, Place, Related, Side, ValueOf
+from sparql.ask.plan.quantities import ValueOf
+from sparql.ask.plan.sets import Compare, Kind, Named, PropertyLink, Related
+from sparql.ask.plan.terms import Aggregate, Op, Place, Side
 from sparql.ask.plan.typing import Typing
 from sparql.ask.planning.items import Category, Head, Item, Noun, Ranking
 
@@ -76,7 +78,7 @@ def _items(reading: Reading, linked: LinkedQuestion, typing: Typing) -> Iterator
             yield Item(Category.NOUN, Noun(node, typing.of(node), Head.KIND, plural=plural), cost)
         case TextValue(term, value):
             stated = Compare(ValueOf((term,)), Op.EQUAL, value)
-            types = typing.having(stated.quantity)
+            types = stated.quantity.types(typing)
             yield Item(Category.NOUN, Noun(stated, types, Head.RESTRICTION), cost)
         case Superlative() if reading.start and linked.tokens[reading.start - 1].text == "at":
             return
@@ -101,8 +103,8 @@ def _things_of(name: EntityName, cost: float, last: str, typing: Typing) -> Iter
     """A category stands for its things: "the cheapest oscillator" is one of the category Oscillator."""
     if not name.classes or name.classes & typing.located:
         return
-    for link, share in typing.categorizing(name.classes):
-        node = Related(link, Named(name.term))
+    for term, share in typing.categorizing(name.classes):
+        node = Related(PropertyLink(term), Named(name.term))
         yield Item(
             Category.NOUN,
             Noun(node, typing.of(node), Head.KIND, plural=last.endswith("s")),

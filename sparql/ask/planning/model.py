@@ -17,9 +17,9 @@ from extractors.models.chat import ChatModel
 from extractors.prompting.templates import load_prompt
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.linker import LinkedQuestion
-from sparql.ask.plan.checking import check_plan
-from sparql.ask.plan.nodes import Plan, Term
-from sparql.ask.plan.numbered import read_numbered, steps_schema
+from sparql.ask.plan.json_form import read_numbered, steps_schema
+from sparql.ask.plan.nodes import Plan
+from sparql.ask.plan.terms import Term
 from sparql.ask.planning.offering import Examples, listed, offered_terms
 from sparql.ask.planning.planner import Candidate, Trace
 from sparql.ask.planning.rules import Context
@@ -76,7 +76,7 @@ class ModelPlanner:
 
         async def check(text: str) -> Checked[Plan]:
             plan = read_numbered(read_object(text), by_words.get)
-            check_plan(plan, context.typing)
+            plan.check(context.typing)
             unused = unused_words(plan, linked)
             if unused:
                 raise PlanError(f"The plan does not use: {', '.join(token.raw for token in unused)}.")

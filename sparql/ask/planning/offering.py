@@ -18,9 +18,8 @@ from sparql.ask.errors import PlanError
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.readings import ClassName, EntityName, PropertyName
 from sparql.ask.linking.words import key_of, tokens_of
-from sparql.ask.plan.json_form import read_plan
-from sparql.ask.plan.nodes import Term
-from sparql.ask.plan.numbered import CLASS, NAME, RELATION, numbered
+from sparql.ask.plan.json_form import CLASS, NAME, RELATION, numbered, read_plan
+from sparql.ask.plan.terms import Term
 from sparql.ask.planning.rules import Context
 
 __all__ = ["Example", "Examples", "listed", "offered_terms"]

@@ -15,18 +15,11 @@ from sparql.ask.linking.lexicon import TermNames, derived
 from sparql.ask.linking.readings import Adjective, Derived, PropertyName
 from sparql.ask.linking.words import english
 from sparql.ask.places import ALIGNMENTS
-from sparql.ask.plan.nodes import (
-    Arithmetic,
-    EarliestOf,
-    Operation,
-    PropertyLink,
-    Quantity,
-    Size,
-    SizeOf,
-    Term,
-    ValueOf,
-)
-from sparql.ask.plan.typing import QuantityKind, Types, Typing, both
+from sparql.ask.plan.nodes import Quantity
+from sparql.ask.plan.quantities import Arithmetic, EarliestOf, SizeOf, ValueOf
+from sparql.ask.plan.sets import PropertyLink
+from sparql.ask.plan.terms import Operation, QuantityKind, Size, Term
+from sparql.ask.plan.typing import Types, Typing, both
 from sparql.model.vocabulary import DCTERMS
 
 __all__ = ["Quantities"]
@@ -57,7 +50,7 @@ class Quantities:
         for word in adjective.words:
             for name in self._terms.property_named([word]):
                 for quantity, cost in self.of_property(name, types):
-                    if self._typing.kind(quantity) is QuantityKind.NUMBER:
+                    if quantity.kind(self._typing) is QuantityKind.NUMBER:
                         found = found or not self.unrecorded(name.term.iri, types)
                         yield quantity, cost
         if adjective.size is not None and not found and self._fits(SizeOf(adjective.size), types):
@@ -117,7 +110,7 @@ class Quantities:
         """Return the quantity of a name that the data has, or one that is worked out or measured itself."""
         for name in self._terms.property_named([word]):
             for quantity, cost in self.of_property(name, types):
-                if cost < _UNRECORDED and self._typing.kind(quantity) is QuantityKind.NUMBER:
+                if cost < _UNRECORDED and quantity.kind(self._typing) is QuantityKind.NUMBER:
                     return quantity
         further = english()["derived"].get(word)
         if further is not None:
@@ -147,13 +140,13 @@ class Quantities:
             self._beginnings = tuple(
                 term
                 for iri, term in sorted(named.items(), key=lambda pair: pair[0].value)
-                if self._typing.subjects(iri) and self._typing.kind(ValueOf((term,))) is QuantityKind.DATE
+                if self._typing.subjects(iri) and ValueOf((term,)).kind(self._typing) is QuantityKind.DATE
             )
         return self._beginnings
 
     def _fits(self, quantity: Quantity, types: Types) -> bool:
         try:
-            found = both(self._typing.having(quantity), types)
+            found = both(quantity.types(self._typing), types)
         except PlanError:
             return False
         return found is None or bool(found)

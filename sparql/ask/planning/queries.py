@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from extractors.prompting.templates import load_prompt
-from sparql.ask.answer.sentence import rows_of
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.summary import RunQuery
+from sparql.ask.plan.sparql import rows_of
 from sparql.ask.planning.model import AskedModel, read_object
 from sparql.ask.planning.offering import Examples, listed, offered_terms
 from sparql.ask.planning.planner import Trace

@@ -31,7 +31,7 @@ from sparql.ask.linking.readings import (
 )
 from sparql.ask.linking.readings import Near as NearWord
 from sparql.ask.linking.words import Token
-from sparql.ask.plan.nodes import Aggregate, Side
+from sparql.ask.plan.terms import Aggregate, Side
 from sparql.model.vocabulary import GEO, RDF, RDFS, SKOS, XSD
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.ast.parser import parse_query

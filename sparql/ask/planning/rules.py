@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sparql.ask.errors import PlanError
-from sparql.ask.plan.nodes import And, Link, Minus, Named, Place, PlaceLink, Related, Set, Top
+from sparql.ask.plan.nodes import Link, Set
+from sparql.ask.plan.sets import And, Minus, Named, PlaceLink, Related, Top
+from sparql.ask.plan.terms import Place
 from sparql.ask.plan.typing import Types, Typing, both
 from sparql.ask.planning.items import Category, Head, Noun
 from sparql.ask.planning.quantities import Quantities

@@ -7,8 +7,7 @@ question.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from math import isclose
 from typing import Any, Final
@@ -43,54 +42,44 @@ from sparql.ask.linking.readings import (
 )
 from sparql.ask.linking.readings import Near as NearWord
 from sparql.ask.linking.words import Token
-from sparql.ask.plan.nodes import (
-    Aggregate,
-    Aggregation,
-    And,
+from sparql.ask.plan.nodes import Plan, Quantity, parts_of
+from sparql.ask.plan.quantities import (
     Arithmetic,
-    Compare,
-    CompareTo,
-    Converted,
-    Count,
     CountOf,
-    Difference,
     DistanceTo,
     EarliestOf,
+    Position,
+    SizeOf,
+    ValueOf,
+)
+from sparql.ask.plan.questions import (
+    Aggregation,
+    Count,
+    Difference,
     Every,
     Exists,
     Group,
-    Kind,
-    Lacking,
     List,
-    Minus,
-    Named,
-    Near,
-    Node,
-    Op,
-    Or,
-    Place,
-    PlaceLink,
-    Plan,
-    Position,
-    PropertyLink,
-    Related,
-    Set,
-    Side,
-    SideOf,
-    Size,
-    SizeOf,
     Table,
-    Term,
-    Top,
-    ValueOf,
     Values,
 )
-
-__all__ = ["parts_of", "skipped_words", "unused_words"]
+from sparql.ask.plan.sets import (
+    And,
+    Compare,
+    CompareTo,
+    Lacking,
+    Minus,
+    Near,
+    Or,
+    PlaceLink,
+    PropertyLink,
+    Related,
+    SideOf,
+    Top,
+)
+from sparql.ask.plan.terms import Aggregate, Op, Place, Side, Term
 
 _SURE: Final = 0.3
-
-_INVERSE: Final = {Place.WITHIN: Place.CONTAINS, Place.CONTAINS: Place.WITHIN}
 
 
 def unused_words(plan: Plan, linked: LinkedQuestion) -> list[Token]:
@@ -135,27 +124,8 @@ def _other_things(plan: Plan, linked: LinkedQuestion) -> list[Token]:
     classes = {one.meaning.term.iri for one in named if isinstance(one.meaning, ClassName)}
     if not start or not classes or not all(isinstance(one.meaning, ClassName) for one in named):
         return []
-    heads = set(_heads(plan.set))
+    heads = set(plan.set.heads())
     return [] if not heads or (heads & classes and None not in heads) else [linked.tokens[start]]
-
-
-def _heads(node: Set) -> Iterator[NamedNode | None]:
-    """Yield the classes that the members of a set are said to be of, None for a restriction alone."""
-    match node:
-        case Kind(term):
-            yield term.iri
-        case And(sets):
-            found = {head for one in sets for head in _heads(one)}
-            yield from (found - {None} or found)
-        case Or(sets):
-            for one in sets:
-                yield from _heads(one)
-        case Minus(kept) | Lacking(kept) | Top(kept):
-            yield from _heads(kept)
-        case Named():
-            return
-        case _:
-            yield None
 
 
 def skipped_words(plan: Plan, linked: LinkedQuestion) -> int:
@@ -170,17 +140,6 @@ def skipped_words(plan: Plan, linked: LinkedQuestion) -> int:
         elif isinstance(reading.meaning, PropertyName | ClassName | EntityName) and reading.cost <= _SURE:
             named.update(span)
     return len(named - used)
-
-
-def parts_of(part: Any) -> Iterator[Any]:
-    """Yield all nodes, terms and values of a plan."""
-    yield part
-    if isinstance(part, tuple):
-        for one in part:
-            yield from parts_of(one)
-    elif isinstance(part, Node):
-        for one in fields(part):  # type: ignore[arg-type]
-            yield from parts_of(getattr(part, one.name))
 
 
 @dataclass(frozen=True)
@@ -287,18 +246,7 @@ class _Facts:
 
     def _is_in(self, unit: str) -> bool:
         """Whether a value of the plan is given in a unit."""
-        units: set[str] = set()
-        for part in self.parts:
-            match part:
-                case Converted(_, wanted):
-                    units.add(wanted)
-                case DistanceTo() | SizeOf(Size.LENGTH):
-                    units.add("KiloM")
-                case SizeOf():
-                    units.add("KiloM2")
-                case ValueOf((*_, term)):
-                    units.add(term.unit)
-        return unit in units
+        return any(isinstance(part, Quantity) and part.answer_unit == unit for part in self.parts)
 
     def _is_preposition(self, words: str) -> bool:
         """Whether "in" may be that of a property: "expertise in", "in France" as a text."""
@@ -310,7 +258,7 @@ class _Facts:
                 if meaning is Place.WITHIN and (self.has(Near, Group) or self._is_preposition(words)):
                     return True
                 links = {part.place for part in self.parts if isinstance(part, PlaceLink)}
-                return bool(links & {meaning, _INVERSE.get(meaning, meaning)})
+                return bool(links & {meaning, meaning.inverse})
             case Side():
                 return any(isinstance(part, SideOf) and part.side is meaning for part in self.parts)
             case UnitName(unit):

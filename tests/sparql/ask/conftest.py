@@ -17,7 +17,7 @@ from geo.functions import FUNCTIONS
 from ontology import Schema
 from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
 from sparql.ask.linking.summary import DataSummary
-from sparql.ask.plan.near import NearDistances
+from sparql.ask.places import NearDistances
 from sparql.ask.plan.typing import Typing
 from sparql.ask.planning.model import AskedModel
 from sparql.ask.planning.quantities import Quantities

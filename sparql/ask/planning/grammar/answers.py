@@ -8,39 +8,11 @@ from typing import Any
 
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.readings import Comparator, Question, Word
-from sparql.ask.plan.nodes import (
-    Aggregate,
-    Aggregation,
-    And,
-    ClassOf,
-    CompareTo,
-    Count,
-    CountOf,
-    Difference,
-    DistanceTo,
-    Every,
-    Exists,
-    Group,
-    Kind,
-    List,
-    Minus,
-    Named,
-    Near,
-    Op,
-    Operation,
-    Or,
-    Place,
-    PlaceLink,
-    Quantity,
-    Related,
-    Set,
-    SideOf,
-    Size,
-    SizeOf,
-    Top,
-    Values,
-)
-from sparql.ask.plan.typing import QuantityKind
+from sparql.ask.plan.nodes import Quantity, Set
+from sparql.ask.plan.quantities import ClassOf, CountOf, DistanceTo, SizeOf
+from sparql.ask.plan.questions import Aggregation, Count, Difference, Every, Exists, Group, List, Values
+from sparql.ask.plan.sets import And, CompareTo, Kind, Minus, Named, Near, Or, PlaceLink, Related, SideOf, Top
+from sparql.ask.plan.terms import Aggregate, Op, Operation, Place, QuantityKind, Size
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.items import Head, Noun, Ranking
 from sparql.ask.planning.rules import Context, Made, Rules, conjoin, has_rank
@@ -192,7 +164,7 @@ def _is_there(context: Context, one: Question, other: Question) -> Iterator[Made
 
 @RULES.rule(C.QUESTION, C.VALUES)
 def _asked_value(context: Context, question: Question, values: Values) -> Iterator[Made]:
-    kind = context.typing.kind(values.quantity)
+    kind = values.quantity.kind(context.typing)
     if (
         (question is Question.WHEN and kind is not QuantityKind.NUMBER)
         or (question in (Question.HOW_MANY, Question.HOW_MUCH) and kind is QuantityKind.NUMBER)
@@ -235,7 +207,7 @@ def _per(context: Context, answer: Any, each: Noun) -> Iterator[Made]:
     if isinstance(answer, Count) and isinstance(each.node, Named) is False:
         link = PlaceLink(Place.CONTAINS)
         try:
-            context.typing.with_link(link, context.typing.of(answer.set))
+            link.types(context.typing, context.typing.of(answer.set))
         except PlanError:
             return
         yield C.ANSWER, Group(each.node, link, answer.set), 0.0
@@ -310,7 +282,7 @@ def _years_after(context: Context, of: Noun, values: Values) -> Iterator[Made]:
 
 
 def _difference_of_dates(context: Context, quantity: Quantity, left: Set, right: Set) -> Iterator[Made]:
-    if context.typing.kind(quantity) is QuantityKind.DATE:
+    if quantity.kind(context.typing) is QuantityKind.DATE:
         yield C.ANSWER, Difference(quantity, left, right), 0.0
 
 
@@ -344,7 +316,7 @@ def _by_how_much(context: Context, question: Question, of: Noun) -> Iterator[Mad
             (Question.HOW_MUCH | Question.HOW_MANY_YEARS),
             And((Named() as left, CompareTo(quantity, _, Named() as right))),
         ):
-            if (context.typing.kind(quantity) is QuantityKind.DATE) or question is Question.HOW_MUCH:
+            if (quantity.kind(context.typing) is QuantityKind.DATE) or question is Question.HOW_MUCH:
                 yield C.ANSWER, Difference(quantity, left, right), 0.0
 
 

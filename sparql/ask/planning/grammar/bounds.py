@@ -19,15 +19,10 @@ from sparql.ask.linking.readings import (
     PropertyName,
     Word,
 )
-from sparql.ask.plan.nodes import (
-    And,
-    Compare,
-    Op,
-    Or,
-    Quantity,
-    Size,
-)
-from sparql.ask.plan.typing import QuantityKind, both
+from sparql.ask.plan.nodes import Quantity
+from sparql.ask.plan.sets import And, Compare, Or
+from sparql.ask.plan.terms import Op, QuantityKind, Size
+from sparql.ask.plan.typing import both
 from sparql.ask.planning.grammar.units import DECIMAL, converted, is_area
 from sparql.ask.planning.items import Bound, Head, Noun
 from sparql.ask.planning.items import Category as C
@@ -214,7 +209,7 @@ def _set_bound(context: Context, of: Noun, bound: Bound) -> Iterator[Made]:
 
 
 def _compared(context: Context, quantity: Quantity, bound: Bound, cost: float) -> Iterator[Made]:
-    kind = context.typing.kind(quantity)
+    kind = quantity.kind(context.typing)
     if (kind is QuantityKind.DATE) is not bound.dated and not (bound.adjective and bound.adjective.age):
         return
     if kind is QuantityKind.TEXT:
@@ -226,7 +221,7 @@ def _compared(context: Context, quantity: Quantity, bound: Bound, cost: float) -
             return
         sets.append(Compare(quantity, op, bounding))
     try:
-        types = context.typing.having(quantity)
+        types = quantity.types(context.typing)
     except PlanError:
         return
     yield C.NOUN, restriction(sets[0] if len(sets) == 1 else And(tuple(sets)), types), cost

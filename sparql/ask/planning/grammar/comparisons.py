@@ -14,21 +14,11 @@ from sparql.ask.linking.readings import (
     PropertyName,
     Word,
 )
-from sparql.ask.plan.nodes import (
-    And,
-    Arithmetic,
-    Compare,
-    CompareTo,
-    DistanceTo,
-    Op,
-    Operation,
-    Place,
-    PlaceLink,
-    Quantity,
-    Top,
-    Values,
-)
-from sparql.ask.plan.typing import QuantityKind
+from sparql.ask.plan.nodes import Quantity
+from sparql.ask.plan.quantities import Arithmetic, DistanceTo
+from sparql.ask.plan.questions import Values
+from sparql.ask.plan.sets import And, Compare, CompareTo, PlaceLink, Top
+from sparql.ask.plan.terms import Op, Operation, Place, QuantityKind
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.items import Head, Noun
 from sparql.ask.planning.rules import Context, Made, Rules, conjoin, restriction
@@ -70,7 +60,7 @@ def _pair_compared(context: Context, of: Noun, comparator: Comparator) -> Iterat
 @RULES.rule(C.COMPARATOR, C.VALUES)
 def _than_value(context: Context, comparator: Comparator, values: Values) -> Iterator[Made]:
     """ "before X opened" """
-    if comparator.dated and context.typing.kind(values.quantity) is QuantityKind.DATE:
+    if comparator.dated and values.quantity.kind(context.typing) is QuantityKind.DATE:
         yield C.THAN, (comparator.op, Noun(values.set, None, Head.NAME), values.quantity), -0.1
 
 
@@ -80,7 +70,7 @@ def _property_than(
 ) -> Iterator[Made]:
     op, of, quantity = than
     for found, cost in context.quantities.of_property(named[0], None):
-        if quantity in (None, found) and context.typing.kind(found) is not QuantityKind.TEXT:
+        if quantity in (None, found) and found.kind(context.typing) is not QuantityKind.TEXT:
             yield from compared_to(context, found, op, of, cost)
 
 

@@ -13,21 +13,11 @@ from sparql.ask.linking.readings import (
     PropertyName,
     Word,
 )
-from sparql.ask.plan.nodes import (
-    And,
-    Compare,
-    CompareTo,
-    CountOf,
-    Link,
-    List,
-    Named,
-    Op,
-    Place,
-    PlaceLink,
-    PropertyLink,
-    Related,
-    Top,
-)
+from sparql.ask.plan.nodes import Link
+from sparql.ask.plan.quantities import CountOf
+from sparql.ask.plan.questions import List
+from sparql.ask.plan.sets import And, Compare, CompareTo, Named, PlaceLink, PropertyLink, Related, Top
+from sparql.ask.plan.terms import Op, Place
 from sparql.ask.plan.typing import both
 from sparql.ask.planning.grammar.comparisons import compared_to
 from sparql.ask.planning.items import Category as C
@@ -137,7 +127,7 @@ def _two_more_of(context: Context, of: Noun, more: tuple[Op, Noun]) -> Iterator[
 
 def _compared_count(context: Context, of: Noun, quantity: CountOf, op: Op, value: Literal) -> Noun | None:
     try:
-        types = both(context.typing.having(quantity), of.types)
+        types = both(quantity.types(context.typing), of.types)
     except PlanError:
         return None
     if types is not None and not types:

@@ -14,17 +14,11 @@ from sparql.ask.linking.readings import (
     Number,
     Word,
 )
-from sparql.ask.plan.nodes import (
-    And,
-    Compare,
-    DistanceTo,
-    Named,
-    Near,
-    Op,
-    Set,
-    Top,
-    Values,
-)
+from sparql.ask.plan.nodes import Set
+from sparql.ask.plan.quantities import DistanceTo
+from sparql.ask.plan.questions import Values
+from sparql.ask.plan.sets import And, Compare, Named, Near, Top
+from sparql.ask.plan.terms import Op
 from sparql.ask.planning.grammar.units import DECIMAL, converted, is_length
 from sparql.ask.planning.items import Bound, Head, Noun
 from sparql.ask.planning.items import Category as C

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.readings import PropertyName, Word
-from sparql.ask.plan.nodes import And, Lacking, List, Minus, Place, PlaceLink, Related, Top
+from sparql.ask.plan.questions import List
+from sparql.ask.plan.sets import And, Lacking, Minus, PlaceLink, Related, Top
+from sparql.ask.plan.terms import Place
 from sparql.ask.plan.typing import both
 from sparql.ask.planning.grammar.sets import linked_sets, of_property, property_of
 from sparql.ask.planning.items import Category as C

@@ -18,23 +18,10 @@ from sparql.ask.linking.readings import (
     Superlative,
     Word,
 )
-from sparql.ask.plan.nodes import (
-    And,
-    CountOf,
-    DistanceTo,
-    EarliestOf,
-    Kind,
-    Op,
-    Place,
-    PlaceLink,
-    Position,
-    PropertyLink,
-    Quantity,
-    Related,
-    Top,
-    ValueOf,
-)
-from sparql.ask.plan.typing import QuantityKind
+from sparql.ask.plan.nodes import Quantity
+from sparql.ask.plan.quantities import CountOf, DistanceTo, EarliestOf, Position, ValueOf
+from sparql.ask.plan.sets import And, Kind, PlaceLink, PropertyLink, Related, Top
+from sparql.ask.plan.terms import Op, Place, QuantityKind
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.items import Head, Noun, Ranking
 from sparql.ask.planning.rules import Context, Made, Rules
@@ -120,7 +107,7 @@ def _opened_earlier(
     if comparator.adjective is None or not comparator.adjective.age:
         return
     for quantity, cost in context.quantities.of_property(named[0], None):
-        if context.typing.kind(quantity) is QuantityKind.DATE:
+        if quantity.kind(context.typing) is QuantityKind.DATE:
             yield C.RANKING, Ranking(comparator.op is Op.MORE, quantity), cost
 
 
@@ -150,7 +137,7 @@ def _first_opened(context: Context, rank: Ranking, named: tuple[PropertyName, bo
     """ "When did X first open?" """
     if rank.superlative is None or not rank.superlative.dated or rank.most or rank.first > 1:
         return
-    if context.typing.kind(ValueOf((named[0].term,))) is QuantityKind.DATE:
+    if ValueOf((named[0].term,)).kind(context.typing) is QuantityKind.DATE:
         yield C.PROPERTY, named, 0.2
 
 
@@ -201,7 +188,7 @@ def _rank_property(context: Context, rank: Ranking, named: tuple[PropertyName, b
     """ "the highest population" """
     if rank.superlative is not None and not rank.superlative.distance:
         for quantity, cost in context.quantities.of_property(named[0], None):
-            kind = context.typing.kind(quantity)
+            kind = quantity.kind(context.typing)
             if kind is QuantityKind.NUMBER or (kind is QuantityKind.DATE and rank.superlative.dated):
                 yield C.RANKING, replace(rank, quantity=quantity), cost
 

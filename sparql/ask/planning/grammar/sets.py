@@ -9,23 +9,21 @@ from typing import Any
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.readings import Near as NearWord
 from sparql.ask.linking.readings import Neighbor, On, PropertyName, Word
-from sparql.ask.plan.nodes import (
+from sparql.ask.plan.nodes import Link, Set
+from sparql.ask.plan.sets import (
     And,
     Compare,
     Kind,
-    Link,
     Named,
     Near,
     Or,
-    Place,
     PlaceLink,
     PropertyLink,
     Related,
-    Set,
-    Side,
     SideOf,
     Top,
 )
+from sparql.ask.plan.terms import Place, Side
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.items import Head, Noun
 from sparql.ask.planning.rules import Context, Made, Rules, conjoin, each_of, has_rank, restriction
@@ -33,7 +31,6 @@ from sparql.ask.planning.rules import Context, Made, Rules, conjoin, each_of, ha
 __all__ = ["RULES", "linked_sets", "of_property", "property_of"]
 
 RULES = Rules()
-_INVERSE = {Place.WITHIN: Place.CONTAINS, Place.CONTAINS: Place.WITHIN}
 _AGAINST = 0.3
 
 
@@ -181,7 +178,7 @@ def _is_every(link: Link, of: Noun) -> bool:
 @RULES.rule(C.NOUN, C.PLACE)
 def _place_behind(context: Context, of: Noun, place: Place) -> Iterator[Made]:
     """ "Which borough is the museum in?" """
-    for made in linked_sets(context, PlaceLink(_INVERSE.get(place, place)), of):
+    for made in linked_sets(context, PlaceLink(place.inverse), of):
         yield C.NOUN, made, 0.1 if of.head is Head.NAME else 0.4
 
 

@@ -9,14 +9,8 @@ from pyoxigraph import Literal
 
 from extractors.english.stated_units import unit_in_label, unit_of_property
 from geo.measure.units import UNITS
-from sparql.ask.plan.nodes import (
-    Converted,
-    DistanceTo,
-    Quantity,
-    Size,
-    SizeOf,
-    ValueOf,
-)
+from sparql.ask.plan.nodes import Quantity
+from sparql.ask.plan.quantities import Converted, DistanceTo, SizeOf, ValueOf
 from sparql.ask.planning.rules import Context
 from sparql.model.vocabulary import XSD
 
@@ -27,23 +21,13 @@ DECIMAL: Final = XSD.decimal
 
 def converted(context: Context, quantity: Quantity, value: Literal, unit: str | None) -> Literal | None:
     """Return a value in the unit of a quantity; None where the units do not fit."""
-    wanted: str | None
-    if isinstance(quantity, SizeOf):
-        wanted = "M2" if quantity.size == "area" else "M"
-    elif isinstance(quantity, DistanceTo):
-        wanted = "M"
-    else:
-        wanted = _stated(context, quantity)
+    measured = isinstance(quantity, SizeOf | DistanceTo)
+    wanted = quantity.query_unit if measured else _stated(context, quantity)
     if unit is None:
-        return value if not isinstance(quantity, SizeOf | DistanceTo) else None
+        return None if measured else value
     if unit == wanted:
         return value
-    if (
-        wanted is None
-        or unit not in UNITS
-        or wanted not in UNITS
-        or UNITS[unit].quantity != UNITS[wanted].quantity
-    ):
+    if wanted is None or not _fits(unit, wanted):
         return None
     number = Decimal(value.value) * UNITS[unit].factor / UNITS[wanted].factor
     return Literal(
@@ -63,15 +47,15 @@ def _stated(context: Context, quantity: Quantity) -> str | None:
 
 def in_unit(quantity: Quantity, unit: str) -> Quantity | None:
     """Return a quantity in a unit; None where it cannot be given in it."""
-    own = "KiloM2" if quantity == SizeOf(Size.AREA) else "KiloM"
-    if isinstance(quantity, ValueOf):
-        own = quantity.path[-1].unit
-    elif not isinstance(quantity, DistanceTo | SizeOf):
+    if not isinstance(quantity, ValueOf | DistanceTo | SizeOf):
         return None
-    if unit == own:
+    if unit == quantity.answer_unit:
         return quantity
-    fits = own in UNITS and unit in UNITS and UNITS[own].quantity == UNITS[unit].quantity
-    return Converted(quantity, unit) if fits else None
+    return Converted(quantity, unit) if _fits(quantity.answer_unit, unit) else None
+
+
+def _fits(unit: str, other: str) -> bool:
+    return unit in UNITS and other in UNITS and UNITS[unit].quantity == UNITS[other].quantity
 
 
 def is_length(unit: str | None) -> bool:

@@ -15,18 +15,10 @@ from sparql.ask.linking.readings import (
     UnitName,
     Word,
 )
-from sparql.ask.plan.nodes import (
-    Aggregate,
-    Aggregation,
-    Converted,
-    DistanceTo,
-    Related,
-    Size,
-    Table,
-    ValueOf,
-    Values,
-)
-from sparql.ask.plan.typing import QuantityKind
+from sparql.ask.plan.quantities import Converted, DistanceTo, ValueOf
+from sparql.ask.plan.questions import Aggregation, Table, Values
+from sparql.ask.plan.sets import Related
+from sparql.ask.plan.terms import Aggregate, QuantityKind, Size
 from sparql.ask.planning.grammar.units import in_unit, is_length
 from sparql.ask.planning.items import Category as C
 from sparql.ask.planning.items import Head, Noun
@@ -138,7 +130,7 @@ def _derived_of(context: Context, derived: Derived, of: Noun) -> Iterator[Made]:
 
 @RULES.rule(C.AGGREGATE, C.VALUES)
 def _aggregated(context: Context, aggregate: Aggregate, values: Values) -> Iterator[Made]:
-    if context.typing.kind(values.quantity) is QuantityKind.NUMBER:
+    if values.quantity.kind(context.typing) is QuantityKind.NUMBER:
         yield C.AGGREGATED, (aggregate, values), 0.0
 
 
@@ -152,7 +144,7 @@ def _measure_of_owner(context: Context, of: Noun, measure: Measure) -> Iterator[
 @RULES.rule(C.PROPERTY, C.WORD)
 def _property_year(context: Context, named: tuple[PropertyName, bool], word: Word) -> Iterator[Made]:
     """ "the founding year", "the date of completion" """
-    if word is Word.DATE and context.typing.kind(ValueOf((named[0].term,))) is QuantityKind.DATE:
+    if word is Word.DATE and ValueOf((named[0].term,)).kind(context.typing) is QuantityKind.DATE:
         yield C.PROPERTY, (named[0], True), 0.0
 
 
@@ -164,7 +156,7 @@ def _year_property(context: Context, word: Word, named: tuple[PropertyName, bool
 @RULES.rule(C.WORD, C.VALUES)
 def _year_of_values(context: Context, word: Word, values: Values) -> Iterator[Made]:
     """ "the year the tower was finished" """
-    if word is Word.DATE and context.typing.kind(values.quantity) is QuantityKind.DATE:
+    if word is Word.DATE and values.quantity.kind(context.typing) is QuantityKind.DATE:
         yield C.VALUES, values, 0.0
 
 

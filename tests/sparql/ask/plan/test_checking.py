@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sparql.ask.errors import PlanError
-from sparql.ask.naming import TermFinder
-from sparql.ask.plan.checking import check_plan
+from sparql.ask.linking.entities import TermFinder
 from sparql.ask.plan.json_form import read_plan
 from tests.sparql.ask.conftest import City
 
@@ -44,7 +43,7 @@ WITHIN = {"op": "place link", "place": "within"}
 async def test_what_does_not_fit_is_refused_in_words(city: City, plan: object, words: str) -> None:
     _, context = await city.link("museum")
     with pytest.raises(PlanError) as refused:
-        check_plan(read_plan(plan, TermFinder(city.schema, city.labels, city.summary).find), context.typing)
+        read_plan(plan, TermFinder(city.schema, city.labels, city.summary).find).check(context.typing)
     assert words in str(refused.value)
 
 

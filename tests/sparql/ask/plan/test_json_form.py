@@ -9,27 +9,11 @@ from pyoxigraph import Literal, NamedNode
 
 from sparql.ask.errors import PlanError
 from sparql.ask.plan.json_form import as_json, read_plan
-from sparql.ask.plan.nodes import (
-    And,
-    Compare,
-    Count,
-    CountOf,
-    Group,
-    Kind,
-    List,
-    Minus,
-    Named,
-    Near,
-    Op,
-    Place,
-    PlaceLink,
-    Plan,
-    PropertyLink,
-    Related,
-    Term,
-    Top,
-    ValueOf,
-)
+from sparql.ask.plan.nodes import Plan
+from sparql.ask.plan.quantities import CountOf, ValueOf
+from sparql.ask.plan.questions import Count, Group, List
+from sparql.ask.plan.sets import And, Compare, Kind, Minus, Named, Near, PlaceLink, PropertyLink, Related, Top
+from sparql.ask.plan.terms import Op, Place, Term
 
 MUSEUM = Term(NamedNode("http://e/Museum"), "museum")
 TOWN = Term(NamedNode("http://e/town"), "Town")

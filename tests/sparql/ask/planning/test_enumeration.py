@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sparql.ask.plan.sentences import sentences
 from sparql.ask.planning.enumeration import enumerate_plans
 from tests.sparql.ask.conftest import City
 
@@ -102,7 +101,7 @@ async def test_the_cheapest_plan_says_what_is_asked(city: City, question: str, s
     linked, context = await city.link(question)
     plans = enumerate_plans(linked, context)
     assert plans
-    assert " ".join(step.split(". ", 1)[1] for step in sentences(plans[0].plan)) == steps
+    assert " ".join(step.split(". ", 1)[1] for step in plans[0].plan.sentences()) == steps
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sparql.ask.naming import TermFinder
+from sparql.ask.linking.entities import TermFinder
 from sparql.ask.plan.json_form import read_plan
 from sparql.ask.planning.use import unused_words
 from tests.sparql.ask.conftest import City

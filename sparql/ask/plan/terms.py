@@ -1,27 +1,16 @@
-"""English for the names of terms: plurals, participles, verbs and units."""
+"""The terms of plans, and English for their names: plurals, participles, verbs and units."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final
+
+from pyoxigraph import NamedNode
 
 from ontology.articles import with_article as indefinite
 from sparql.ask.linking.words import english
-from sparql.ask.plan.nodes import Term
-
-__all__ = [
-    "enumerate_labels",
-    "inverse_words",
-    "is_dated",
-    "is_participle",
-    "kilometers",
-    "link_words",
-    "number_words",
-    "ordinal",
-    "plural",
-    "unit_words",
-    "with_article",
-]
 
 _LISTED: Final = 10
 _IRREGULAR: Final = {"person": "people", "child": "children", "man": "men", "woman": "women"}
@@ -47,6 +36,90 @@ _PREPOSITIONS: Final = ("after", "at", "by", "for", "from", "in", "of", "on", "t
 _VERBS: Final = {"has": "have", "is": "are", "does": "do"}
 
 
+class Op(StrEnum):
+    """The relation of a value to the given one; for dates, less is before."""
+
+    LESS = "less"
+    AT_MOST = "at most"
+    EQUAL = "equal"
+    AT_LEAST = "at least"
+    MORE = "more"
+
+
+class Place(StrEnum):
+    """How one thing lies to another: the subject of the link to its object."""
+
+    WITHIN = "within"
+    CONTAINS = "contains"
+    TOUCHES = "touches"
+    OVERLAPS = "overlaps"
+    DISJOINT = "disjoint"
+
+    @property
+    def inverse(self) -> Place:
+        """How the object of the link lies to its subject."""
+        return {Place.WITHIN: Place.CONTAINS, Place.CONTAINS: Place.WITHIN}.get(self, self)
+
+
+class Side(StrEnum):
+    """On which side of a place something is."""
+
+    NORTH = "north"
+    NORTHEAST = "northeast"
+    EAST = "east"
+    SOUTHEAST = "southeast"
+    SOUTH = "south"
+    SOUTHWEST = "southwest"
+    WEST = "west"
+    NORTHWEST = "northwest"
+
+
+class Size(StrEnum):
+    """What is measured of a geometry."""
+
+    AREA = "area"
+    LENGTH = "length"
+
+
+class Aggregate(StrEnum):
+    """How many values become one."""
+
+    COUNT = "count"
+    SUM = "sum"
+    AVERAGE = "average"
+    LEAST = "least"
+    MOST = "most"
+
+
+class Operation(StrEnum):
+    """An operation on two quantities."""
+
+    PLUS = "plus"
+    MINUS = "minus"
+    TIMES = "times"
+    PER = "per"
+
+
+class QuantityKind(StrEnum):
+    """The kind of a value."""
+
+    NUMBER = "number"
+    DATE = "date"
+    TEXT = "text"
+
+
+@dataclass(frozen=True)
+class Term:
+    """A class, property or entity: its IRI, and the words that name it in plans and answers.
+
+    `unit` is the QUDT name of the unit of a property's values, such as KiloM2.
+    """
+
+    iri: NamedNode
+    words: str = field(compare=False)
+    unit: str = field(default="", compare=False)
+
+
 def is_participle(words: str) -> bool:
     """Return whether the name of a property is a participle, such as "opened" or "built"."""
     last = words.rpartition(" ")[2].lower()
@@ -58,31 +131,31 @@ def is_dated(words: str) -> bool:
     return is_participle(words) or words.rpartition(" ")[2].lower() in _DATED
 
 
-def link_words(term: Term, *, one: bool = False) -> str:
-    """Return a property as words between two nouns: "designed by", "that crosses", 'with "owner"'."""
-    first, _, rest = term.words.partition(" ")
+def link_words(name: str, *, singular: bool = False) -> str:
+    """Return a property's name as words between two nouns: "designed by", "that crosses", 'with "owner"'."""
+    first, _, rest = name.partition(" ")
     if is_participle(first):
-        return term.words
+        return name
     if first == "has" and rest:
         return f'with "{rest}"'
     if _is_verb(first) or first in _VERBS:
-        return f"that {term.words if one else f'{_base(first)} {rest}'.strip()}"
-    if term.words.rpartition(" ")[2] in _PREPOSITIONS:
-        return term.words
-    return f'with "{term.words}"'
+        return f"that {name if singular else f'{_base(first)} {rest}'.strip()}"
+    if name.rpartition(" ")[2] in _PREPOSITIONS:
+        return name
+    return f'with "{name}"'
 
 
-def inverse_words(term: Term, of: str, *, one: bool = True) -> str:
+def inverse_words(name: str, of: str, *, singular: bool = True) -> str:
     """Return what a property of something leads to, as words behind a noun: "that X is designed by"."""
-    first, _, rest = term.words.partition(" ")
-    last = term.words.rpartition(" ")[2]
+    first, _, rest = name.partition(" ")
+    last = name.rpartition(" ")[2]
     if first == "has" and rest:
-        return f'that {of} {"has" if one else "have"} as "{rest}"'
+        return f'that {of} {"has" if singular else "have"} as "{rest}"'
     if _is_verb(first) or first in _VERBS:
-        return f"that {of} {term.words if one else f'{_base(first)} {rest}'.strip()}"
+        return f"that {of} {name if singular else f'{_base(first)} {rest}'.strip()}"
     if last in _PREPOSITIONS:
-        return f"that {of} {'is' if one else 'are'} {term.words}"
-    return f'that {of} {"has" if one else "have"} as "{term.words}"'
+        return f"that {of} {'is' if singular else 'are'} {name}"
+    return f'that {of} {"has" if singular else "have"} as "{name}"'
 
 
 def unit_words(unit: str) -> str:
