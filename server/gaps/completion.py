@@ -27,8 +27,8 @@ from server.gaps.gap_errors import GapIncomplete
 from server.gaps.passages import Passage
 from server.gaps.queue import StoredGap
 from server.http.reporting.statements import statement_json, term_json
+from sparql.ask.answer import GapKind
 from sparql.ask.linking.words import english
-from sparql.ask.missing import GapKind
 from sparql.ask.plan.nodes import UNKNOWN
 from sparql.model.vocabulary import RDF, RDFS
 from sparql.provenance.records import Support

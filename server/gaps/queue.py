@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from server.gaps.gap_errors import GapUnknown
 from server.state_file import StateFile
-from sparql.ask.missing import GapKind
+from sparql.ask.answer import GapKind
 
 FILE: Final = "gaps.sqlite"
 MOST_OPEN: Final = 10_000

@@ -20,7 +20,7 @@ from server.gaps.queue import GapFilter, GapStatus, StoredGap
 from server.http.pages import page
 from server.http.reporting.statements import StatementJson, rejection_json, statement_json, statement_of
 from shapes.errors import DocumentRemoved, DocumentUnknown
-from sparql.ask.missing import GapKind
+from sparql.ask.answer import GapKind
 from sparql.ask.plan.nodes import UNKNOWN
 from sparql.ask.service import AskResult
 from sparql.model.change import Statement

@@ -12,7 +12,7 @@ from extractors.models.chat import ChatModel, Message
 from extractors.prompting.templates import load_prompt
 from server.errors import InvalidBody
 from sparql.ask.errors import AskError
-from sparql.ask.planning.planner import Trace
+from sparql.ask.planner import Trace
 from sparql.ask.service import LONGEST_QUESTION, AskResult, Watch
 
 UNCHECKED: Final = "By the model alone, not checked against the graph: "

@@ -160,7 +160,7 @@ def obstacle(services: Services, entity: NamedNode, other: NamedNode) -> str | N
 def asker(services: Services, schema: Schema, labels: LabelIndex, summary: DataSummary) -> ThreadedAsker:
     """What answers questions by an ontology."""
     from server.runtime.asking import ModelOfCaller, ThreadedAsker, query_of_caller
-    from sparql.ask.planning.model import AskedModel
+    from sparql.ask.model import AskedModel
     from sparql.ask.service import Asker
     from sparql.names.resolution import representative
 

@@ -11,25 +11,31 @@ from typing import Any, Final
 from pyoxigraph import NamedNode
 
 from ontology.schema import Schema
-from sparql.ask.answer import answer_words, draw_map, find_coverage, find_shown, plain_answer
-from sparql.ask.budget import Budget, budgeted
-from sparql.ask.conversation import Asides, follow_up_words, replaced, without_asides
-from sparql.ask.errors import AskError, QuestionTooInvolved
-from sparql.ask.linking.entities import TermFinder
-from sparql.ask.linking.forms import Form, forms_of
-from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
-from sparql.ask.linking.readings import EntityName, Reading
-from sparql.ask.linking.summary import DataSummary, RunQuery
-from sparql.ask.missing import (
+from sparql.ask.answer import (
     Gap,
     GapKind,
+    answer_words,
     data_gap,
+    draw_map,
+    find_coverage,
+    find_shown,
     first_unrecorded,
     is_closed,
     is_settled,
+    plain_answer,
     unknown_gap,
     word_gaps,
 )
+from sparql.ask.budget import Budget, budgeted
+from sparql.ask.conversation import Asides, follow_up_words, replaced, without_asides
+from sparql.ask.errors import AskError, QuestionTooInvolved
+from sparql.ask.grammar.items import Context
+from sparql.ask.grammar.quantities import Quantities
+from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker, TermFinder
+from sparql.ask.linking.readings import EntityName, Reading
+from sparql.ask.linking.summary import DataSummary, RunQuery
+from sparql.ask.linking.words import Form, forms_of
+from sparql.ask.model import AskedModel, ModelPlanner
 from sparql.ask.places import NearDistances, StatedPlaces
 from sparql.ask.plan.json_form import read_plan, steps_as_json
 from sparql.ask.plan.nodes import Compiler, Plan, nodes_of, parts_of
@@ -38,14 +44,16 @@ from sparql.ask.plan.sets import Named
 from sparql.ask.plan.sparql import Outcome, rows_of
 from sparql.ask.plan.terms import Term
 from sparql.ask.plan.typing import Typing
-from sparql.ask.planning.chart import MOST_WORDS
-from sparql.ask.planning.enumeration import EnumerationPlanner, enumerate_plans, unplanned_words
-from sparql.ask.planning.model import AskedModel, ModelPlanner
-from sparql.ask.planning.planner import Candidate, Planner, Trace
-from sparql.ask.planning.quantities import Quantities
-from sparql.ask.planning.queries import QueryWriter
-from sparql.ask.planning.query_use import KnownTerms
-from sparql.ask.planning.rules import Context
+from sparql.ask.planner import (
+    MOST_WORDS,
+    Candidate,
+    EnumerationPlanner,
+    Planner,
+    Trace,
+    enumerate_plans,
+    unplanned_words,
+)
+from sparql.ask.queries import KnownTerms, QueryWriter
 from sparql.names.labels import LabelIndex
 
 LONGEST_QUESTION: Final = 1000

@@ -9,15 +9,15 @@ from server.research.questions.reading import AskedQuestion
 from sparql.ask.errors import AskError, PlanError
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.readings import ClassName, EntityName, PropertyName, Question
+from sparql.ask.model import AskedModel
 from sparql.ask.plan.json_form import as_json
-from sparql.ask.plan.sets import And, Kind, Named, PlaceLink, PropertyLink, Related
-from sparql.ask.plan.questions import Count, Exists, List, Values
-from sparql.ask.plan.terms import Place, Term
 from sparql.ask.plan.nodes import Plan, Set
 from sparql.ask.plan.quantities import ValueOf
-from sparql.ask.planning.model import AskedModel
-from sparql.ask.planning.planner import Trace
-from sparql.ask.planning.queries import QueryWriter
+from sparql.ask.plan.questions import Count, Exists, List, Values
+from sparql.ask.plan.sets import And, Kind, Named, PlaceLink, PropertyLink, Related
+from sparql.ask.plan.terms import Place, Term
+from sparql.ask.planner import Trace
+from sparql.ask.queries import QueryWriter
 from sparql.ask.service import AskResult
 from sparql.model.errors import SparqlError
 

@@ -23,12 +23,12 @@ from pyoxigraph import (
 from geo.functions import FUNCTIONS
 from ontology import Schema
 from server.errors import ServerError
+from sparql.ask.grammar.items import Context
+from sparql.ask.grammar.quantities import Quantities
 from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
 from sparql.ask.linking.summary import DataSummary
 from sparql.ask.places import NearDistances
 from sparql.ask.plan.typing import Typing
-from sparql.ask.planning.quantities import Quantities
-from sparql.ask.planning.rules import Context
 from sparql.ask.service import Asker
 from sparql.model.source import Term, TripleIndex
 from sparql.names.labels import LabelIndex, alias_properties

@@ -19,7 +19,7 @@ from server.http.reporting.statements import AcceptRequest
 from server.intake.language_model import prices_of, spending
 from server.message import Message, Name, Words
 from server.services import Services
-from sparql.ask.missing import GapKind
+from sparql.ask.answer import GapKind
 
 Status = Literal["open", "accepted", "rejected", "any"]
 Kind = Annotated[Literal["data", "entity", "schema"] | None, Query(description="What is missing.")]

@@ -13,6 +13,7 @@ from pyoxigraph import NamedNode
 from extractors.english.quantities import unit_of
 from ontology import OntologyProperty, PropertyKind, Schema
 from ontology.labels import local_name, readable, singular, split_camel_case, words
+from sparql.ask import penalties
 from sparql.ask.linking.readings import (
     Adjective,
     ClassName,
@@ -39,10 +40,6 @@ from sparql.ask.plan.terms import Aggregate, Op, Place, Side, Size, Term
 __all__ = ["LONGEST", "FunctionWords", "TermNames", "derived"]
 
 LONGEST: Final = 6
-_ALIAS, _PART, _INFLECTED, _AKIN, _DEFINED = 0.1, 0.75, 0.05, 0.9, 1.1
-_OTHER_FORM: Final = 0.15
-_ON: Final = 0.3
-_RARE: Final = 0.05
 _LONG: Final = 5
 _MOST_AKIN: Final = 3
 _LONGER: Final = frozenset("of in by at on for to from with as".split())  # noqa: SIM905
@@ -72,7 +69,9 @@ class TermNames:
         found = self._by_key.get(key_of(tuple(tokens)), {})
         exact = [(m, c) for m, c in found.items() if (written, m) in self._written]
         # "Built" is no building: a class has no other forms than the plural.
-        others = [(m, c + _OTHER_FORM) for m, c in found.items() if (written, m) not in self._written]
+        others = [
+            (m, c + penalties.OTHER_FORM) for m, c in found.items() if (written, m) not in self._written
+        ]
         return [*exact, *(pair for pair in others if not isinstance(pair[0], ClassName))]
 
     def akin(self, word: str) -> list[Found]:
@@ -80,17 +79,24 @@ class TermNames:
 
         A word of the label begins or ends like it, or the definition of the property has it.
         """
-        found: dict[Meaning, float] = dict.fromkeys(self._defined.get(key_of((word,)), ()), _DEFINED)
+        found: dict[Meaning, float] = dict.fromkeys(
+            self._defined.get(key_of((word,)), ()), penalties.IN_DEFINITION
+        )
         for other, meaning in self._main_words:
             short, long = sorted((word, other), key=len)
             if len(short) >= _LONG and (long.startswith(short) or long.endswith(short)):
-                found[meaning] = _AKIN
+                found[meaning] = penalties.LIKE_LABEL
         return list(found.items()) if len(found) <= _MOST_AKIN else []
 
     def property_named(self, wanted: Iterable[str]) -> list[PropertyName]:
         """Return the properties named by any of some words."""
         found = (self.find(word.split()) for word in wanted)
-        return [m for each in found for m, cost in each if isinstance(m, PropertyName) and cost < _PART]
+        return [
+            m
+            for each in found
+            for m, cost in each
+            if isinstance(m, PropertyName) and cost < penalties.LABEL_PART
+        ]
 
     def classes_named(self, wanted: Iterable[str]) -> frozenset[NamedNode]:
         """Return the classes named by any of some words, with those below them."""
@@ -122,9 +128,9 @@ class TermNames:
                 narrower = key_of(tuple(words(other)))
                 # "Art museum" as another word for "museum" is a narrower kind: the modifier is not the class.
                 if len(narrower) <= len(key) or narrower[-len(key) :] != key:
-                    self._class_keys.add(self._add(other, meaning, _ALIAS))
+                    self._class_keys.add(self._add(other, meaning, penalties.OTHER_LABEL))
             if len(key) > 1:
-                self._add(words(label)[-1], meaning, _PART)
+                self._add(words(label)[-1], meaning, penalties.LABEL_PART)
 
     def _class_labels(self, summary: DataSummary) -> dict[NamedNode, str]:
         """The classes with their labels; of several with one label those with instances, if any has."""
@@ -169,11 +175,11 @@ class TermNames:
         self._labeled(label, meaning, 0.0)
         for other in known.alternative_labels if known else ():
             says_by = words(other)[-1:] == ["by"]
-            self._labeled(other, active if passive and not says_by else meaning, _ALIAS)
+            self._labeled(other, active if passive and not says_by else meaning, penalties.OTHER_LABEL)
         for word in words(label) if len(words(label)) > 1 else ():
             if word not in _LONGER and not self._functions.knows([word]) and len(word) > 2:
                 part = replace(meaning, partial=True) if isinstance(meaning, PropertyName) else meaning
-                self._add(word, part, _PART)
+                self._add(word, part, penalties.LABEL_PART)
         if isinstance(meaning, PropertyName):
             meaning = replace(meaning, partial=True)
             self._main_words += [(word, meaning) for word in words(label) if len(word) >= _LONG]
@@ -192,10 +198,10 @@ class TermNames:
         self._add(label, meaning, cost)
         if isinstance(meaning, PropertyName):
             if len(found) > 1 and found[0] in ("has", "is", "was"):
-                self._add(" ".join(found[1:]), meaning, cost + _INFLECTED)
+                self._add(" ".join(found[1:]), meaning, cost + penalties.INFLECTED_LABEL)
             if len(found) > 1 and found[-1] in _LONGER:
                 shorter = replace(meaning, active=True) if found[-1] == "by" else meaning
-                self._add(" ".join(found[:-1]), shorter, cost + _INFLECTED)
+                self._add(" ".join(found[:-1]), shorter, cost + penalties.INFLECTED_LABEL)
 
     def _begins_with_class(self, found: Sequence[str]) -> bool:
         return any(key_of(tuple(found[:n])) in self._class_keys for n in range(1, len(found)))
@@ -242,7 +248,7 @@ class FunctionWords:
         self._add_all(lists["near"]["words"], Near())
         self._add_all(lists["neighbors"]["words"], Neighbor())
         for phrase in lists["on"]["words"]:
-            self._add(phrase, On(), _ON)
+            self._add(phrase, On(), penalties.ON)
         for name, phrases in lists["sides"].items():
             self._add_all(phrases, Side(name))
         for name, phrases in lists["logic"].items():
@@ -302,7 +308,9 @@ class FunctionWords:
     def _add_all(self, phrases: Iterable[str], meaning: Meaning) -> None:
         """Add phrases; one with a tilde is a rarer meaning of the words."""
         for phrase in phrases:
-            self._add(phrase.removeprefix("~"), meaning, _RARE if phrase.startswith("~") else 0.0)
+            self._add(
+                phrase.removeprefix("~"), meaning, penalties.RARE_MEANING if phrase.startswith("~") else 0.0
+            )
 
     def _add_order(self, order: dict[str, list[str]]) -> None:
         self._add_all(order["most"], Superlative(most=True))
@@ -324,12 +332,12 @@ class FunctionWords:
         self._add(f"least {adjective.name}", Superlative(most=not most, adjective=adjective))
         for phrase in (f"{comparative} than", f"more {adjective.name} than"):
             self._add(phrase, Comparator(more, adjective=adjective))
-        self._add(comparative, Comparator(more, adjective=adjective), 0.05)
+        self._add(comparative, Comparator(more, adjective=adjective), penalties.COMPARATIVE_ALONE)
         self._add(
             f"less {adjective.name} than", Comparator(Op.LESS if most else Op.MORE, adjective=adjective)
         )
         self._add(f"how {adjective.name}", HowMuch(adjective))
-        self._add(adjective.name, adjective, 0.2)
+        self._add(adjective.name, adjective, penalties.ADJECTIVE_ALONE)
 
 
 def _adjective(name: str, found: dict[str, object]) -> Adjective:

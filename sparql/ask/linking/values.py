@@ -13,6 +13,7 @@ from extractors.english.numerals import read_number
 from extractors.english.quantities import unit_of
 from ontology import Schema
 from ontology.labels import local_name, split_camel_case
+from sparql.ask import penalties
 from sparql.ask.linking.readings import DateValue, Number, Reading, TextValue, UnitName
 from sparql.ask.linking.summary import DataSummary, RunQuery
 from sparql.ask.linking.words import Token, english
@@ -161,7 +162,7 @@ async def read_texts(
         language = row["v"].get("xml:lang")
         literal = Literal(value, language=language) if language else Literal(value)
         for start, end in texts[value]:
-            found.append(Reading(start, end, TextValue(Term(iri, label), literal), 0.1))
+            found.append(Reading(start, end, TextValue(Term(iri, label), literal), penalties.TEXT_VALUE))
     return found
 
 

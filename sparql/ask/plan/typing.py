@@ -12,6 +12,7 @@ from pyoxigraph import NamedNode
 from extractors.english.stated_units import unit_of_property
 from extractors.english.values import is_dated, is_measured
 from ontology import PropertyKind, Schema
+from sparql.ask import penalties
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.summary import DataSummary
 from sparql.ask.places import StatedPlaces
@@ -121,7 +122,11 @@ class Typing:
                 known = self.schema.properties.get(iri)
                 found.append((number, Term(iri, known.label if known and known.label else iri.value)))
         most = max((number for number, _ in found), default=1)
-        return [(term, round(0.5 * (1 - number / most), 3)) for number, term in found if number * 4 >= most]
+        return [
+            (term, round(penalties.RARE_CATEGORY * (1 - number / most), 3))
+            for number, term in found
+            if number * 4 >= most
+        ]
 
     def is_recorded(self, iri: NamedNode, types: Types) -> bool:
         """Return whether the data has a statement with a property of things of some classes."""

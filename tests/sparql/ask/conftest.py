@@ -15,13 +15,13 @@ from extractors.models.chat import Message, PromptProfile, Reply
 from extractors.models.schemas import check_schema
 from geo.functions import FUNCTIONS
 from ontology import Schema
+from sparql.ask.grammar.items import Context
+from sparql.ask.grammar.quantities import Quantities
 from sparql.ask.linking.linker import LinkedQuestion, QuestionLinker
 from sparql.ask.linking.summary import DataSummary
+from sparql.ask.model import AskedModel
 from sparql.ask.places import NearDistances
 from sparql.ask.plan.typing import Typing
-from sparql.ask.planning.model import AskedModel
-from sparql.ask.planning.quantities import Quantities
-from sparql.ask.planning.rules import Context
 from sparql.ask.service import Asker
 from sparql.names.labels import LabelIndex
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sparql.ask.linking.forms import forms_of
+from sparql.ask.linking.words import forms_of
 from tests.sparql.ask.conftest import City
 
 FIRST = {

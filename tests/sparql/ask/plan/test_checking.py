@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sparql.ask.errors import PlanError
-from sparql.ask.linking.entities import TermFinder
+from sparql.ask.linking.linker import TermFinder
 from sparql.ask.plan.json_form import read_plan
 from tests.sparql.ask.conftest import City
 

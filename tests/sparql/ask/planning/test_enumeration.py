@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sparql.ask.planning.enumeration import enumerate_plans
+from sparql.ask.planner import enumerate_plans
 from tests.sparql.ask.conftest import City
 
 PLANS = {

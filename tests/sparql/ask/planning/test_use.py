@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sparql.ask.linking.entities import TermFinder
+from sparql.ask.linking.linker import TermFinder
 from sparql.ask.plan.json_form import read_plan
-from sparql.ask.planning.use import unused_words
+from sparql.ask.use import unused_words
 from tests.sparql.ask.conftest import City
 
 MUSEUMS = {"op": "kind", "of": "museum"}

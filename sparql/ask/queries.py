@@ -1,17 +1,23 @@
-"""Checks a query that a model wrote: it only reads, has terms of this graph alone, and uses every word."""
+"""Queries that a large model writes where it makes no plan: checked, repaired and voted like plans.
+
+A query only reads, has terms of this graph alone, and uses every word of the question.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from extractors.prompting.templates import load_prompt
 from geo.functions import FUNCTIONS
 from geo.vocabulary import UOM
 from sparql.ask.errors import PlanError
+from sparql.ask.grammar.items import Context
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.readings import (
     ClassName,
@@ -30,15 +36,18 @@ from sparql.ask.linking.readings import (
     Word,
 )
 from sparql.ask.linking.readings import Near as NearWord
+from sparql.ask.linking.summary import RunQuery
 from sparql.ask.linking.words import Token
+from sparql.ask.model import AskedModel, Checked, Examples, Request, listed, offered_terms, read_object, vote
+from sparql.ask.plan.sparql import rows_of
 from sparql.ask.plan.terms import Aggregate, Side
+from sparql.ask.planner import Trace
+from sparql.model.errors import SparqlError
 from sparql.model.vocabulary import GEO, RDF, RDFS, SKOS, XSD
 from sparql.rewriting.ast import nodes as n
 from sparql.rewriting.ast.parser import parse_query
 from sparql.rewriting.ast.term_reader import NotUnderstood
 from sparql.syntax.request_facts import QueryForm
-
-__all__ = ["KnownTerms", "check_query"]
 
 _STANDARD: Final = (RDF, RDFS, SKOS, GEO, XSD)
 _CALLED: Final = frozenset(one.value for one in FUNCTIONS) | {UOM + "metre"}
@@ -234,3 +243,58 @@ def _operators(path: n.Path) -> Iterator[str]:
         yield path.operator
         for part in path.parts:
             yield from _operators(part)
+
+
+_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"sparql": {"type": "string"}},
+    "required": ["sparql"],
+}
+
+
+class QueryWriter:
+    """Has a model write SPARQL. `prompts` is as that of `ModelPlanner`."""
+
+    def __init__(self, model: AskedModel, run_query: RunQuery, prompts: Path | None = None) -> None:
+        self._model = model
+        self._run_query = run_query
+        self._prompt = load_prompt("ask-sparql", prompts)
+        self._examples = Examples(prompts)
+
+    async def write(
+        self, linked: LinkedQuestion, context: Context, known: KnownTerms | None, trace: Trace
+    ) -> str | None:
+        """Return the query that found what most did, or None. Raises `ModelError` when no model answers.
+
+        Without `known` terms only the syntax is checked and nothing repaired: what a model does alone.
+        """
+        terms = offered_terms(linked, context)
+        shown = [f"Question: {one.question}\n{one.reply}" for one in self._examples.like(linked, sparql=True)]
+        values = {
+            "question": " ".join(linked.text.split()),
+            "examples": listed(shown),
+            **{
+                f"{kind}_list": listed([f"{term.iri} {term.words}" for term in found])
+                for kind, found in terms.items()
+            },
+        }
+
+        async def check(text: str) -> Checked[str]:
+            query = str(read_object(text).get("sparql", ""))
+            if known is not None:
+                check_query(query, known, linked)
+            try:
+                return Checked(query, _found(await self._run_query(query)))
+            except (SparqlError, SyntaxError, ValueError) as error:
+                raise PlanError(f"The query cannot be run: {error}.") from error
+
+        request = Request(self._prompt.messages(values), _SCHEMA, "query", 2 if known is not None else 0)
+        voted = await vote(self._model.model, request, check, self._model.samples, trace)
+        alone = len(voted) == 1 or (len(voted) > 1 and voted[0][1] > voted[1][1])
+        return voted[0][0] if alone else None
+
+
+def _found(results: Mapping[str, Any]) -> Hashable:
+    if "boolean" in results:
+        return bool(results["boolean"])
+    return frozenset(frozenset(str(cell.get("value")) for cell in row.values()) for row in rows_of(results))

@@ -15,7 +15,6 @@ from typing import Any, Final
 from pyoxigraph import Literal, NamedNode
 
 from geo.measure.units import UNITS
-from sparql.ask.linking.forms import BEFORE
 from sparql.ask.linking.linker import LinkedQuestion
 from sparql.ask.linking.readings import (
     Adjective,
@@ -41,7 +40,7 @@ from sparql.ask.linking.readings import (
     Word,
 )
 from sparql.ask.linking.readings import Near as NearWord
-from sparql.ask.linking.words import Token
+from sparql.ask.linking.words import BEFORE, Token
 from sparql.ask.plan.nodes import Plan, Quantity, parts_of
 from sparql.ask.plan.quantities import (
     Arithmetic,

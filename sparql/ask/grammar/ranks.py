@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from sparql.ask import penalties
 from sparql.ask.errors import PlanError
+from sparql.ask.grammar.items import Category as C
+from sparql.ask.grammar.items import Context, Head, Made, Noun, Ranking, Rules
 from sparql.ask.linking.readings import (
     Comparator,
     DateValue,
@@ -22,9 +25,6 @@ from sparql.ask.plan.nodes import Quantity
 from sparql.ask.plan.quantities import CountOf, DistanceTo, EarliestOf, Position, ValueOf
 from sparql.ask.plan.sets import And, Kind, PlaceLink, PropertyLink, Related, Top
 from sparql.ask.plan.terms import Op, Place, QuantityKind
-from sparql.ask.planning.items import Category as C
-from sparql.ask.planning.items import Head, Noun, Ranking
-from sparql.ask.planning.rules import Context, Made, Rules
 
 __all__ = ["ASSUMED_NEAREST", "RULES"]
 
@@ -96,7 +96,7 @@ def _named_again(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     """ "Which park is larger than any other park?" """
     for one, other in ((left, right), (right, left)):
         if isinstance(one.node, Top) and isinstance(other.node, Kind) and one.node.set == other.node:
-            yield C.NOUN, one, 0.1
+            yield C.NOUN, one, penalties.NAMED_AGAIN
 
 
 @RULES.rule(C.PROPERTY, C.COMPARATOR)
@@ -115,11 +115,8 @@ def _opened_earlier(
 def _nth_in_size(context: Context, ordinal: Ordinal, measure: Measure) -> Iterator[Made]:
     """ "Which park is second in size?" """
     if measure.size is not None and not measure.verb:
-        yield (
-            C.RANKING,
-            Ranking(True, context.quantities.of_size(measure.size, None), first=ordinal.number),
-            0.1,
-        )
+        quantity = context.quantities.of_size(measure.size, None)
+        yield C.RANKING, Ranking(True, quantity, first=ordinal.number), penalties.RANKED_BY_AREA
 
 
 @RULES.rule(C.MEASURE, C.RANKING)
@@ -138,7 +135,7 @@ def _first_opened(context: Context, rank: Ranking, named: tuple[PropertyName, bo
     if rank.superlative is None or not rank.superlative.dated or rank.most or rank.first > 1:
         return
     if ValueOf((named[0].term,)).kind(context.typing) is QuantityKind.DATE:
-        yield C.PROPERTY, named, 0.2
+        yield C.PROPERTY, named, penalties.FIRST_ALONE
 
 
 @RULES.rule(C.RANK, C.NOUN)
@@ -160,7 +157,7 @@ def _ranked(context: Context, rank: Ranking, of: Noun) -> Iterator[Made]:
         yield from _top(context, rank, Position(superlative.side), of, 0.0)
     elif superlative.dated:
         for quantity, cost in context.quantities.beginning(of.types):
-            yield from _top(context, rank, quantity, of, cost + 0.1)
+            yield from _top(context, rank, quantity, of, cost + penalties.RANKED_BY_DATE)
     if (
         superlative.adjective is None
         and superlative.side is None
@@ -180,7 +177,7 @@ def _ranked_behind(context: Context, of: Noun, rank: Ranking) -> Iterator[Made]:
         and of.head is not Head.RESTRICTION
     ):
         for made in _ranked(context, rank, of):
-            yield made[0], made[1], made[2] + 0.05
+            yield made[0], made[1], made[2] + penalties.OTHER_ORDER
 
 
 @RULES.rule(C.RANK, C.PROPERTY)
@@ -203,7 +200,8 @@ def _property_rank(context: Context, named: tuple[PropertyName, bool], rank: Ran
 @RULES.rule(C.RANK, C.MEASURE)
 def _rank_measure(context: Context, rank: Ranking, measure: Measure) -> Iterator[Made]:
     if measure.size is not None and rank.superlative and not rank.superlative.distance:
-        yield C.RANKING, replace(rank, quantity=context.quantities.of_size(measure.size, None)), 0.1
+        quantity = context.quantities.of_size(measure.size, None)
+        yield C.RANKING, replace(rank, quantity=quantity), penalties.RANKED_BY_AREA
 
 
 @RULES.rule(C.NOUN, C.RANKING)
@@ -212,26 +210,33 @@ def _ranked_by(context: Context, of: Noun, ranking: Ranking) -> Iterator[Made]:
         return
     # The nearest noun is meant: "in the borough with the most museums".
     last = of.node.sets[-1] if isinstance(of.node, And) else None
-    far = 0.1 if isinstance(last, Related) and isinstance(last.to, Kind) else 0.0
+    far = penalties.FARTHER_NOUN if isinstance(last, Related) and isinstance(last.to, Kind) else 0.0
     if ranking.quantity is not None:
         yield from _top(context, ranking, ranking.quantity, of, far)
     elif ranking.counted is not None:
-        named = ((ranking.link, 0.4),) if ranking.link is not None else None
+        named = ((ranking.link, penalties.SAID_BY_COUNT),) if ranking.link is not None else None
         for link, cost in named or context.links(of.types, ranking.counted.types):
-            yield from _top(context, ranking, CountOf(link, ranking.counted.node), of, cost + far - 0.4)
+            yield from _top(
+                context,
+                ranking,
+                CountOf(link, ranking.counted.node),
+                of,
+                cost + far - penalties.SAID_BY_COUNT,
+            )
 
 
 @RULES.rule(C.RANKING, C.NOUN)
 def _ranking_of(context: Context, ranking: Ranking, of: Noun) -> Iterator[Made]:
     if ranking.quantity is not None and (of.head is Head.KIND or of.pair):
-        yield from _top(context, ranking, ranking.quantity, of, 0.1)
+        yield from _top(context, ranking, ranking.quantity, of, penalties.RANKED_BEFORE)
 
 
 @RULES.rule(C.NEAREST, C.NOUN)
 def _nearest_to(context: Context, nearest: tuple[Ranking, Noun], to: Noun) -> Iterator[Made]:
     rank, of = nearest
     if to.head is not Head.RESTRICTION and of.head is Head.KIND:
-        yield from _top(context, rank, DistanceTo(to.node), of, 0.0 if to.head is Head.NAME else 0.1)
+        cost = 0.0 if to.head is Head.NAME else penalties.NEAREST_TO_KIND
+        yield from _top(context, rank, DistanceTo(to.node), of, cost)
 
 
 def _top(context: Context, rank: Ranking, quantity: Quantity, of: Noun, cost: float) -> Iterator[Made]:

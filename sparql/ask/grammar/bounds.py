@@ -1,15 +1,21 @@
-"""Rules for bounds of values: "before 1900", "between 10 and 20 m", "opened in 1909", "longer than 1 km"."""
+"""Rules for bounds of values and distances: "before 1900", "longer than 1 km", "within 2 km of"."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from decimal import Decimal
 from itertools import product
 from typing import Any, Final
 
 from pyoxigraph import Literal
 
+from extractors.english.stated_units import unit_in_label, unit_of_property
+from geo.measure.units import UNITS
+from sparql.ask import penalties
 from sparql.ask.errors import PlanError
+from sparql.ask.grammar.items import Bound, Context, Head, Made, Noun, Rules, each_of, restriction
+from sparql.ask.grammar.items import Category as C
 from sparql.ask.linking.readings import (
     Adjective,
     Comparator,
@@ -19,19 +25,65 @@ from sparql.ask.linking.readings import (
     PropertyName,
     Word,
 )
-from sparql.ask.plan.nodes import Quantity
-from sparql.ask.plan.sets import And, Compare, Or
+from sparql.ask.plan.nodes import Quantity, Set
+from sparql.ask.plan.quantities import Converted, DistanceTo, SizeOf, ValueOf
+from sparql.ask.plan.questions import Values
+from sparql.ask.plan.sets import And, Compare, Named, Near, Or, Top
 from sparql.ask.plan.terms import Op, QuantityKind, Size
 from sparql.ask.plan.typing import both
-from sparql.ask.planning.grammar.units import DECIMAL, converted, is_area
-from sparql.ask.planning.items import Bound, Head, Noun
-from sparql.ask.planning.items import Category as C
-from sparql.ask.planning.rules import Context, Made, Rules, restriction
-
-__all__ = ["RULES"]
+from sparql.model.vocabulary import XSD
 
 RULES = Rules()
-_NAMED: Final = 0.25
+DECIMAL: Final = XSD.decimal
+
+
+def converted(context: Context, quantity: Quantity, value: Literal, unit: str | None) -> Literal | None:
+    """Return a value in the unit of a quantity; None where the units do not fit."""
+    measured = isinstance(quantity, SizeOf | DistanceTo)
+    wanted = quantity.query_unit if measured else _stated(context, quantity)
+    if unit is None:
+        return None if measured else value
+    if unit == wanted:
+        return value
+    if wanted is None or not _fits(unit, wanted):
+        return None
+    number = Decimal(value.value) * UNITS[unit].factor / UNITS[wanted].factor
+    return Literal(
+        f"{number:f}".rstrip("0").rstrip(".") if "." in f"{number:f}" else f"{number:f}", datatype=DECIMAL
+    )
+
+
+def _stated(context: Context, quantity: Quantity) -> str | None:
+    """The unit of a property's values, by the ontology or by the name of the property."""
+    if not isinstance(quantity, ValueOf):
+        return None
+    step = quantity.path[-1]
+    known = context.typing.schema.properties.get(step.iri)
+    unit = unit_of_property(known) if known is not None else None
+    return unit.value.rpartition("/")[2] if unit is not None else unit_in_label(step.words)
+
+
+def in_unit(quantity: Quantity, unit: str) -> Quantity | None:
+    """Return a quantity in a unit; None where it cannot be given in it."""
+    if not isinstance(quantity, ValueOf | DistanceTo | SizeOf):
+        return None
+    if unit == quantity.answer_unit:
+        return quantity
+    return Converted(quantity, unit) if _fits(quantity.answer_unit, unit) else None
+
+
+def _fits(unit: str, other: str) -> bool:
+    return unit in UNITS and other in UNITS and UNITS[unit].quantity == UNITS[other].quantity
+
+
+def is_length(unit: str | None) -> bool:
+    """Return whether a unit is one of length, and so of distance."""
+    return unit in UNITS and UNITS[unit].quantity == UNITS["M"].quantity
+
+
+def is_area(unit: str | None) -> bool:
+    """Return whether a unit is one of area."""
+    return unit in UNITS and UNITS[unit].quantity == UNITS["M2"].quantity
 
 
 @RULES.rule(C.COMPARATOR, C.VALUE)
@@ -114,7 +166,7 @@ def _bound_and_bound(context: Context, one: Bound, other: Bound) -> Iterator[Mad
     """ "neither before 1910 nor after 1940" """
     if one.dated:
         for category, made, cost in _two_bounds(context, one, other):
-            yield category, made, cost + 0.2
+            yield category, made, cost + penalties.TWO_BOUNDS
 
 
 @RULES.rule(C.VALUE, C.ADJECTIVE)
@@ -159,7 +211,7 @@ def _either_bound(context: Context, names: tuple[PropertyName, PropertyName], bo
 @RULES.rule(C.BOUND, C.PROPERTY)
 def _bound_property(context: Context, bound: Bound, named: tuple[PropertyName, bool]) -> Iterator[Made]:
     for made in _property_bound(context, named, bound):
-        yield made[0], made[1], made[2] + 0.05
+        yield made[0], made[1], made[2] + penalties.OTHER_ORDER
 
 
 @RULES.rule(C.PROPERTY, C.VALUE)
@@ -168,7 +220,7 @@ def _property_value(
 ) -> Iterator[Made]:
     for made in _bound(context, Comparator(Op.EQUAL), value):
         for found in _property_bound(context, named, made[1]):
-            yield found[0], found[1], found[2] + 0.05
+            yield found[0], found[1], found[2] + penalties.OTHER_ORDER
 
 
 @RULES.rule(C.WORD, C.BOUND)
@@ -176,13 +228,14 @@ def _date_bound(context: Context, word: Word, bound: Bound) -> Iterator[Made]:
     """ "churches that date from the 1930s" """
     if word is Word.DATE and bound.dated and bound.adjective is None:
         for quantity, cost in context.quantities.beginning(None):
-            yield from _compared(context, quantity, bound, cost + 0.05)
+            yield from _compared(context, quantity, bound, cost + penalties.DATE_NAMED)
 
 
 @RULES.rule(C.MEASURE, C.BOUND)
 def _measure_bound(context: Context, measure: Measure, bound: Bound) -> Iterator[Made]:
     if measure.size is not None:
-        yield from _compared(context, context.quantities.of_size(measure.size, None), bound, 0.1)
+        quantity = context.quantities.of_size(measure.size, None)
+        yield from _compared(context, quantity, bound, penalties.MEASURE_NAMED)
 
 
 @RULES.rule(C.NOUN, C.BOUND)
@@ -194,11 +247,12 @@ def _set_bound(context: Context, of: Noun, bound: Bound) -> Iterator[Made]:
         quantities = context.quantities.of_adjective(bound.adjective, of.types)
     elif is_area(bound.unit):
         # "parks of more than 100 hectares"
-        quantities = iter([(context.quantities.of_size(Size.AREA, of.types), 0.05)])
+        area = context.quantities.of_size(Size.AREA, of.types)
+        quantities = iter([(area, penalties.AREA_BY_UNIT)])
     else:
         return
     # "parks in Queens larger than": the parks, not Queens.
-    named = _NAMED if of.head is Head.NAME and not isinstance(of.node, And) else 0.0
+    named = penalties.BEHIND_NAME if of.head is Head.NAME and not isinstance(of.node, And) else 0.0
     for quantity, cost in quantities:
         for _, made, more in _compared(context, quantity, bound, cost):
             types = both(of.types, made.types)
@@ -232,3 +286,69 @@ def _costs(context: Context, adjective: Adjective, bound: Bound) -> Iterator[Mad
     """ "weighs more than 20 g" """
     if adjective.verb and bound.adjective is None:
         yield C.BOUND, replace(bound, adjective=adjective), 0.0
+
+
+@RULES.rule(C.BOUND, C.NOUN)
+def _bound_of(context: Context, bound: Bound, of: Noun) -> Iterator[Made]:
+    """ "within 2 km of X", "more than 3 museums" """
+    (op, value), *more = bound.tests
+    if more or bound.dated or bound.adjective:
+        return
+    if is_length(bound.unit) and of.head is not Head.RESTRICTION:
+        yield from _distant(context, op, value, bound.unit, of)
+    elif bound.unit is None and of.head is Head.KIND:
+        yield C.HAVING, (op, value, of, None), 0.0
+
+
+def _distant(context: Context, op: Op, value: Literal, unit: str | None, of: Noun) -> Iterator[Made]:
+    meters = converted(context, DistanceTo(of.node), value, unit)
+    if meters is None or (of.types is not None and not of.types & context.typing.shaped):
+        return
+    nodes: list[Set] = [
+        Near(one, round(Decimal(meters.value)))
+        if op in (Op.LESS, Op.AT_MOST, Op.EQUAL)
+        else Compare(DistanceTo(one), op, meters)
+        for one in each_of(of)
+    ]
+    node = And(tuple(nodes)) if len(nodes) > 1 else nodes[0]
+    yield C.NOUN, restriction(node, context.typing.shaped), 0.0
+
+
+@RULES.rule(C.PLACE, C.VALUE)
+def _within_distance(context: Context, place: Any, value: Number | DateValue) -> Iterator[Made]:
+    if isinstance(value, Number) and is_length(value.unit) and place == "within":
+        test = Op.AT_MOST, Literal(str(value.value), datatype=DECIMAL)
+        yield C.BOUND, Bound((test,), False, value.unit, value.words), 0.0
+
+
+@RULES.rule(C.VALUE, C.NOUN)
+def _value_of(context: Context, value: Number | DateValue, of: Noun) -> Iterator[Made]:
+    """ "500 meters from X", "two stadiums" """
+    if (
+        isinstance(value, Number)
+        and value.unit is not None
+        and is_length(value.unit)
+        and of.head is not Head.RESTRICTION
+    ):
+        meters = Literal(str(value.value), datatype=DECIMAL)
+        for category, made, cost in _distant(context, Op.AT_MOST, meters, value.unit, of):
+            yield category, made, cost + penalties.DISTANCE_ALONE
+    elif isinstance(value, Number) and value.unit is None and of.head is Head.KIND:
+        if (of.plural or value.value == 1) and value.value == int(value.value) > 0:
+            yield C.NOUN, replace(of, count=int(value.value)), penalties.NUMBER_WANTED
+        number = Literal(str(value.value), datatype=DECIMAL)
+        yield C.HAVING, (Op.EQUAL, number, of, None), penalties.NUMBER_COUNTED
+
+
+@RULES.rule(C.FAR, C.NOUN)
+def _far_from(context: Context, one: Noun, other: Noun) -> Iterator[Made]:
+    shaped = context.typing.shaped
+    fits = all(end.types is None or end.types & shaped for end in (one, other))
+    if fits and isinstance(other.node, Named | Top):
+        yield C.VALUES, Values(DistanceTo(other.node), one.node), 0.0
+
+
+@RULES.rule(C.FAR, C.WORD)
+def _far_and(context: Context, one: Noun, word: Word) -> Iterator[Made]:
+    if word is Word.AND:
+        yield C.FAR, one, 0.0

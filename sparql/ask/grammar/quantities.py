@@ -10,6 +10,7 @@ from pyoxigraph import NamedNode
 
 from extractors.english.stated_units import unit_of_property
 from geo.measure.units import UNITS
+from sparql.ask import penalties
 from sparql.ask.errors import PlanError
 from sparql.ask.linking.lexicon import TermNames, derived
 from sparql.ask.linking.readings import Adjective, Derived, PropertyName
@@ -32,7 +33,6 @@ _BEGINNINGS: Final = frozenset(
         for name in ("foundingDate", "dateCreated")
     }
 )
-_MEASURED, _CHAINED, _UNRECORDED = 0.15, 0.2, 0.5
 
 
 class Quantities:
@@ -54,7 +54,7 @@ class Quantities:
                         found = found or not self.unrecorded(name.term.iri, types)
                         yield quantity, cost
         if adjective.size is not None and not found and self._fits(SizeOf(adjective.size), types):
-            yield SizeOf(adjective.size), _MEASURED
+            yield SizeOf(adjective.size), penalties.MEASURED
         if adjective.age:
             yield from self.beginning(types)
 
@@ -70,7 +70,7 @@ class Quantities:
             known = self._typing.schema.properties.get(iri)
             quantity = ValueOf((name.term, Term(iri, known.label if known else iri.value)))
             if self._fits(quantity, types):
-                yield quantity, _CHAINED
+                yield quantity, penalties.CHAINED
 
     def _stated(self, term: Term, types: Types) -> ValueOf:
         """Return the value of a property; an area or a length that is not always stated is measured."""
@@ -110,7 +110,7 @@ class Quantities:
         """Return the quantity of a name that the data has, or one that is worked out or measured itself."""
         for name in self._terms.property_named([word]):
             for quantity, cost in self.of_property(name, types):
-                if cost < _UNRECORDED and quantity.kind(self._typing) is QuantityKind.NUMBER:
+                if cost < penalties.UNRECORDED and quantity.kind(self._typing) is QuantityKind.NUMBER:
                     return quantity
         further = english()["derived"].get(word)
         if further is not None:
@@ -119,7 +119,7 @@ class Quantities:
 
     def unrecorded(self, iri: NamedNode, types: Types = None) -> float:
         """Return what a property costs that the graph has no statement with, of things of some classes."""
-        return 0.0 if self._typing.is_recorded(iri, types) else _UNRECORDED
+        return 0.0 if self._typing.is_recorded(iri, types) else penalties.UNRECORDED
 
     def beginning(self, types: Types) -> Iterator[tuple[Quantity, float]]:
         """Yield when things began to be: the earliest of the dates that say so."""
@@ -170,5 +170,5 @@ class Quantities:
             term = Term(iri, known.label if known and known.label else iri.value.rpartition("/")[2])
             for inverse in (False, True):
                 if any(a in here and b in there for a, b in self._typing.edges(iri, inverse=inverse)):
-                    yield PropertyLink(term, inverse), 1.1
+                    yield PropertyLink(term, inverse), penalties.UNSAID_PROPERTY
                     break

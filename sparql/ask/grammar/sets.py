@@ -1,4 +1,4 @@
-"""Rules for phrases that name sets: "museums in Queens", "the Marketing department"."""
+"""Rules for phrases that name sets: "museums in Queens", "the Marketing department", "not in Brooklyn"."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from sparql.ask import penalties
 from sparql.ask.errors import PlanError
+from sparql.ask.grammar.items import Category as C
+from sparql.ask.grammar.items import Context, Head, Made, Noun, Rules, conjoin, each_of, has_rank, restriction
 from sparql.ask.linking.readings import Near as NearWord
 from sparql.ask.linking.readings import Neighbor, On, PropertyName, Word
 from sparql.ask.plan.nodes import Link, Set
+from sparql.ask.plan.questions import List
 from sparql.ask.plan.sets import (
     And,
     Compare,
     Kind,
+    Lacking,
+    Minus,
     Named,
     Near,
     Or,
@@ -24,14 +30,9 @@ from sparql.ask.plan.sets import (
     Top,
 )
 from sparql.ask.plan.terms import Place, Side
-from sparql.ask.planning.items import Category as C
-from sparql.ask.planning.items import Head, Noun
-from sparql.ask.planning.rules import Context, Made, Rules, conjoin, each_of, has_rank, restriction
-
-__all__ = ["RULES", "linked_sets", "of_property", "property_of"]
+from sparql.ask.plan.typing import both
 
 RULES = Rules()
-_AGAINST = 0.3
 
 
 @RULES.rule(C.NOUN, C.NOUN)
@@ -41,19 +42,19 @@ def _top_of_restricted(context: Context, left: Noun, right: Noun) -> Iterator[Ma
         return
     found = conjoin(replace(left, node=left.node.set), right)
     if found is not None and not has_rank(right.node):
-        yield C.NOUN, replace(found, node=replace(left.node, set=found.node)), 0.1
+        yield C.NOUN, replace(found, node=replace(left.node, set=found.node)), penalties.RANK_OF_ALL
 
 
 @RULES.rule(C.NOUN, C.NOUN)
 def _two_sets(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     if right.head is Head.RESTRICTION:
-        cost = 0.35 if has_rank(left.node) else 0.0
-        cost += 0.2 if left.pair else 0.0
+        cost = penalties.BEHIND_RANK if has_rank(left.node) else 0.0
+        cost += penalties.BEHIND_PAIR if left.pair else 0.0
         last = left.node.sets[-1] if isinstance(left.node, And) else left.node
         # The nearest noun is meant: "that border the neighborhood that contains".
-        cost += 0.1 if isinstance(last, Related) and isinstance(last.to, Kind) else 0.0
-        cost += 0.3 if _never_touch(context, left, right) else 0.0
-        cost += 0.25 if left.head is Head.NAME and not isinstance(left.node, And) else 0.0
+        cost += penalties.FARTHER_NOUN if isinstance(last, Related) and isinstance(last.to, Kind) else 0.0
+        cost += penalties.NEVER_TOUCH if _never_touch(context, left, right) else 0.0
+        cost += penalties.BEHIND_NAME if left.head is Head.NAME and not isinstance(left.node, And) else 0.0
         found = conjoin(left, right)
         if found is not None:
             yield C.NOUN, found, cost
@@ -63,17 +64,18 @@ def _two_sets(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
                 related = context.related(link, right.node)
                 made = conjoin(left, related) if related is not None else None
                 if made is not None:
-                    yield C.NOUN, made, more + 0.2
+                    yield C.NOUN, made, more + penalties.UNSAID_OF_RESTRICTION
     elif left.head is Head.RESTRICTION:
         found = conjoin(right, left)
         if found is not None and not isinstance(left.node, Or):
-            yield C.NOUN, replace(found, prefixed=True), 0.1 if right.head is Head.KIND else 0.4
+            cost = penalties.BEFORE_NOUN if right.head is Head.KIND else penalties.BEFORE_NAME
+            yield C.NOUN, replace(found, prefixed=True), cost
     elif (
         left.head is Head.KIND and right.head is Head.KIND and Related in (type(left.node), type(right.node))
     ):
         found = conjoin(left, right) if isinstance(left.node, Kind) else conjoin(right, left)
         if found is not None:
-            yield C.NOUN, replace(found, plural=right.plural), 0.1
+            yield C.NOUN, replace(found, plural=right.plural), penalties.CATEGORY_AND_CLASS
     elif (
         left.head is Head.KIND
         and right.head is Head.KIND
@@ -89,7 +91,8 @@ def _two_sets(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
         yield from _unsaid(context, right, left)
     elif left.head is Head.NAME and right.head is Head.NAME and not left.pair and not right.pair:
         # "Sabrina from Marketing"
-        yield from ((category, made, cost + 0.3) for category, made, cost in _unsaid(context, left, right))
+        for category, made, cost in _unsaid(context, left, right):
+            yield category, made, cost + penalties.UNSAID_OF_NAMES
 
 
 def _never_touch(context: Context, left: Noun, right: Noun) -> bool:
@@ -106,9 +109,9 @@ def _two_kinds(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     schema = context.typing.schema
     one, other = left.node.of.iri, right.node.of.iri
     if one != other and one in schema.subclasses(other):
-        yield C.NOUN, replace(left, plural=right.plural), 0.2
+        yield C.NOUN, replace(left, plural=right.plural), penalties.CLASS_AND_SUBCLASS
     elif one != other and other in schema.subclasses(one):
-        yield C.NOUN, right, 0.2
+        yield C.NOUN, right, penalties.CLASS_AND_SUBCLASS
 
 
 def _kind_and_name(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
@@ -117,7 +120,7 @@ def _kind_and_name(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     found = conjoin(name, kind) if not name.pair and kind.types is not None else None
     if found is not None and isinstance(name.node, Named | Top):
         plain = isinstance(kind.node, Kind)
-        yield C.NOUN, found, 0.1 if plain else 0.3
+        yield C.NOUN, found, penalties.KIND_OF_NAME if plain else penalties.THINGS_OF_NAME
     elif kind is right and isinstance(kind.node, Kind) and isinstance(name.node, Named):
         # "Is the palace a museum?", where it is stated to be something else.
         yield C.MEMBER, And((name.node, kind.node)), 0.0
@@ -143,7 +146,7 @@ def _unsaid(context: Context, head: Noun, other: Noun) -> Iterator[Made]:
 def _property_in(context: Context, named: tuple[PropertyName, bool], place: Place) -> Iterator[Made]:
     """ "expertise in": the preposition belongs to the property"""
     if place is Place.WITHIN:
-        yield C.PROPERTY, named, 0.2
+        yield C.PROPERTY, named, penalties.PREPOSITION
 
 
 @RULES.rule(C.PLACE, C.NOUN)
@@ -152,7 +155,7 @@ def _place(context: Context, place: Place, of: Noun) -> Iterator[Made]:
         return
     if place is Place.WITHIN and isinstance(of.node, Compare):
         # "in France", where the country is a text.
-        yield C.NOUN, of, 0.1
+        yield C.NOUN, of, penalties.PLACE_IS_TEXT
     yield from _linked(context, PlaceLink(place), of)
 
 
@@ -160,7 +163,7 @@ def _linked(context: Context, link: Link, of: Noun) -> Iterator[Made]:
     """Things linked to a set: "through X and Y" is through both, "in X and Y" in either."""
     every = _is_every(link, of)
     for made in linked_sets(context, link, of):
-        yield C.NOUN, made, 0.3 if every else 0.0
+        yield C.NOUN, made, penalties.EITHER_OF_TWO if every else 0.0
     if every:
         for made in linked_sets(context, link, replace(of, both=True)):
             yield C.NOUN, made, 0.0
@@ -178,8 +181,9 @@ def _is_every(link: Link, of: Noun) -> bool:
 @RULES.rule(C.NOUN, C.PLACE)
 def _place_behind(context: Context, of: Noun, place: Place) -> Iterator[Made]:
     """ "Which borough is the museum in?" """
+    cost = penalties.PLACE_BEHIND_NAME if of.head is Head.NAME else penalties.PLACE_BEHIND
     for made in linked_sets(context, PlaceLink(place.inverse), of):
-        yield C.NOUN, made, 0.1 if of.head is Head.NAME else 0.4
+        yield C.NOUN, made, cost
 
 
 def linked_sets(context: Context, link: Any, of: Noun) -> Iterator[Noun]:
@@ -230,7 +234,9 @@ def property_of(context: Context, named: tuple[PropertyName, bool], of: Noun) ->
     if not context.typing.is_thing(name.term.iri):
         return
     for inverse in (False, True):
-        cost = (0.0 if inverse is is_noun else _AGAINST) + context.quantities.unrecorded(name.term.iri)
+        cost = (0.0 if inverse is is_noun else penalties.AGAINST_WORDS) + context.quantities.unrecorded(
+            name.term.iri
+        )
         for category, made, more in _linked(context, PropertyLink(name.term, inverse), of):
             yield category, made, cost + more
 
@@ -244,7 +250,7 @@ def of_property(context: Context, of: Noun, named: tuple[PropertyName, bool]) ->
     missing = context.quantities.unrecorded(name.term.iri)
     for inverse in (True, False):
         for made in linked_sets(context, PropertyLink(name.term, inverse), of):
-            yield C.NOUN, made, missing + (0.15 if inverse else 0.1)
+            yield C.NOUN, made, missing + (penalties.OWNER if inverse else penalties.OWNED)
 
 
 @RULES.rule(C.WORD, C.NOUN)
@@ -254,8 +260,8 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
     elif word is Word.NOT:
         if of.head is Head.KIND:
             # "do not have a zoo"
-            yield C.WITHOUT, of, 0.1
-        yield C.OUT, of, 0.3
+            yield C.WITHOUT, of, penalties.WITHOUT_BY_NOT
+        yield C.OUT, of, penalties.NOT_A_RESTRICTION
     elif word is Word.OUTSIDE and (inside := context.related(PlaceLink(Place.WITHIN), of.node)) is not None:
         yield C.OUT, inside, 0.0
     elif word is Word.BOTH and len(of.pair) > 1:
@@ -269,17 +275,17 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
         else:
             yield C.NOUN, made, 0.0
     elif word is Word.ALL and of.head is Head.KIND:
-        yield C.NOUN, of, 0.05
+        yield C.NOUN, of, penalties.ALL_SAID
         yield C.ALL, of, 0.0
     elif word is Word.BETWEEN and len(of.pair) == 2 and of.head is Head.NAME:
-        yield C.BETWEEN_TWO, of, 0.1
+        yield C.BETWEEN_TWO, of, penalties.BETWEEN_NAMES
     elif word is Word.OR and len(of.pair) > 1:
         yield C.NOUN, of, 0.0
     elif word is Word.WITHOUT and of.head is not Head.RESTRICTION:
         yield C.WITHOUT, of, 0.0
     elif word is Word.PER and of.head is Head.KIND:
         yield C.EACH, of, 0.0
-        yield C.NOUN, replace(of, plural=True), 0.2
+        yield C.NOUN, replace(of, plural=True), penalties.EVERY_AS_ALL
     elif word is Word.AND and of.head is Head.RESTRICTION:
         yield C.OUT_AND, (word, of), 0.0
 
@@ -288,7 +294,7 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
 def _neighbors(context: Context, word: Neighbor, of: Noun) -> Iterator[Made]:
     """ "the neighbors of Queens" are boroughs, where nothing else is named"""
     for touching in linked_sets(context, PlaceLink(Place.TOUCHES), of):
-        yield C.NOUN, touching, 0.2
+        yield C.NOUN, touching, penalties.NEIGHBOR_OF_ANY_KIND
         kinds = context.typing.kinds_of(of.node.entity) if isinstance(of.node, Named) else []
         if len(kinds) == 1:
             kind = Kind(kinds[0])
@@ -328,11 +334,11 @@ def _set_and_set(context: Context, left: tuple[Noun, Word], right: Noun) -> Iter
         # In "churches and synagogues in Manhattan" both are.
         plain = all(isinstance(side.node, Kind | Or) for side in (one, right))
         found = replace(_either(one, right), every=word is Word.AND)
-        yield C.NOUN, found, 0.1 if plain else 0.6
+        yield C.NOUN, found, penalties.CLASSES_JOINED if plain else penalties.RESTRICTED_JOINED
     elif right.head is Head.RESTRICTION and one.head is Head.KIND and word is Word.AND:
         found = conjoin(one, right)
         if found is not None:
-            yield C.NOUN, found, 0.05
+            yield C.NOUN, found, penalties.BEHIND_BOTH
     elif (
         right.head is Head.RESTRICTION
         and one.head is Head.KIND
@@ -346,7 +352,7 @@ def _set_and_set(context: Context, left: tuple[Noun, Word], right: Noun) -> Iter
             context.typing.of(alternative)
         except PlanError:
             return
-        yield C.NOUN, replace(one, node=And((*kept, alternative))), 0.05
+        yield C.NOUN, replace(one, node=And((*kept, alternative))), penalties.BEHIND_BOTH
 
 
 def _either(one: Noun, other: Noun) -> Noun:
@@ -361,4 +367,105 @@ def _restricted_twice(context: Context, of: Noun, more: tuple[Word, Noun]) -> It
     if of.head is Head.KIND and isinstance(of.node, And):
         found = conjoin(of, more[1])
         if found is not None:
-            yield C.NOUN, found, 0.05
+            yield C.NOUN, found, penalties.BEHIND_BOTH
+
+
+@RULES.rule(C.WORD, C.WITHOUT)
+def _and_without(context: Context, word: Word, without: Noun | PropertyName) -> Iterator[Made]:
+    """ "with a zoo but no stadium" """
+    if word is Word.AND:
+        yield C.WITHOUT, without, 0.0
+
+
+@RULES.rule(C.PLACE, C.OUT)
+def _place_out(context: Context, place: Place, out: Noun) -> Iterator[Made]:
+    """ "in neither X nor Y" """
+    if out.head is Head.NAME:
+        for made in linked_sets(context, PlaceLink(place), out):
+            yield C.OUT, made, 0.0
+
+
+@RULES.rule(C.WORD, C.PROPERTY)
+def _without_property(context: Context, word: Word, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+    if word is Word.WITHOUT:
+        yield C.WITHOUT, named[0], 0.0
+    elif word is Word.NOT:
+        yield C.NOT_PROPERTY, named, 0.0
+
+
+@RULES.rule(C.NOUN, C.NOT_PROPERTY)
+def _of_not_property(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+    """ "What did X not design?" """
+    for _, made, cost in of_property(context, of, named):
+        yield C.OUT, made, cost
+
+
+@RULES.rule(C.NOT_PROPERTY, C.NOUN)
+def _not_property_of(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
+    """ "not designed by X" """
+    for _, made, cost in property_of(context, named, of):
+        yield C.OUT, made, cost
+
+
+@RULES.rule(C.NOUN, C.WITHOUT)
+def _lacking(context: Context, of: Noun, without: Noun | PropertyName) -> Iterator[Made]:
+    """ "boroughs without a stadium", "museums with no opening date" """
+    if isinstance(without, PropertyName):
+        node = Lacking(of.node, without.term)
+        try:
+            yield C.NOUN, replace(of, node=node, types=context.typing.of(node)), 0.0
+        except PlanError:
+            return
+        return
+    for link, cost in context.links(of.types, without.types):
+        related = context.related(link, without.node)
+        if related is not None and _overlap(of, related):
+            yield C.NOUN, replace(of, node=Minus(of.node, related.node)), cost - penalties.SAID_BY_COUNT
+
+
+@RULES.rule(C.IN_KIND, C.WITHOUT)
+def _in_kind_lacking(context: Context, kind: Noun, without: Noun | PropertyName) -> Iterator[Made]:
+    """ "In which boroughs is there no airport?" """
+    for _, made, cost in _lacking(context, kind, without):
+        yield C.ANSWER, List(made.node), cost
+
+
+@RULES.rule(C.NOUN, C.OUT)
+def _left_out(context: Context, of: Noun, out: Noun) -> Iterator[Made]:
+    if of.head is Head.RESTRICTION:
+        return
+    if isinstance(of.node, Top) and of.head is Head.KIND and _overlap(of, out):
+        # "the museum nearest to X that is not in Y"
+        kept = replace(of.node, set=Minus(of.node.set, out.node))
+        yield C.NOUN, replace(of, node=kept, pair=()), penalties.OUT_OF_RANKED
+    cost = 0.0
+    if has_rank(of.node):
+        cost = penalties.OUT_BEHIND_RANK
+    elif of.head is Head.NAME:
+        cost = penalties.OUT_OF_NAME
+    if _overlap(of, out):
+        yield C.NOUN, replace(of, node=Minus(of.node, out.node), pair=()), cost
+    last = of.node.sets[-1] if isinstance(of.node, And) else None
+    if out.head is Head.NAME and isinstance(last, Related):
+        # "that border Brooklyn but not Queens"
+        again = context.related(last.link, out.node)
+        if again is not None:
+            more = cost + (penalties.OUT_BY_SAME_LINK if _overlap(of, out) else 0.0)
+            yield C.NOUN, replace(of, node=Minus(of.node, again.node), pair=()), more
+
+
+@RULES.rule(C.OUT, C.NOUN)
+def _left_out_before(context: Context, out: Noun, of: Noun) -> Iterator[Made]:
+    if of.head is Head.KIND and _overlap(of, out):
+        yield C.NOUN, replace(of, node=Minus(of.node, out.node), pair=()), penalties.OUT_BEFORE
+
+
+@RULES.rule(C.WORD, C.OUT)
+def _and_not(context: Context, word: Word, out: Noun) -> Iterator[Made]:
+    if word is Word.AND:
+        yield C.OUT, out, 0.0
+
+
+def _overlap(one: Noun, other: Noun) -> bool:
+    types = both(one.types, other.types)
+    return types is None or bool(types)

@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from sparql.ask import penalties
+from sparql.ask.grammar.bounds import in_unit, is_length
+from sparql.ask.grammar.items import Category as C
+from sparql.ask.grammar.items import Context, Head, Made, Noun, Rules
 from sparql.ask.linking.readings import (
     Adjective,
     Derived,
@@ -19,10 +23,6 @@ from sparql.ask.plan.quantities import Converted, DistanceTo, ValueOf
 from sparql.ask.plan.questions import Aggregation, Table, Values
 from sparql.ask.plan.sets import Related
 from sparql.ask.plan.terms import Aggregate, QuantityKind, Size
-from sparql.ask.planning.grammar.units import in_unit, is_length
-from sparql.ask.planning.items import Category as C
-from sparql.ask.planning.items import Head, Noun
-from sparql.ask.planning.rules import Context, Made, Rules
 
 __all__ = ["RULES"]
 
@@ -44,7 +44,7 @@ def _value_of_set(context: Context, named: tuple[PropertyName, bool], of: Noun) 
         return
     if named[0].partial and not named[1]:
         return
-    more = 0.2 if of.head is Head.RESTRICTION else 0.0
+    more = penalties.VALUE_OF_RESTRICTION if of.head is Head.RESTRICTION else 0.0
     for quantity, cost in context.quantities.of_property(named[0], of.types):
         yield C.VALUES, Values(quantity, of.node), cost + more
 
@@ -52,7 +52,7 @@ def _value_of_set(context: Context, named: tuple[PropertyName, bool], of: Noun) 
 @RULES.rule(C.NOUN, C.PROPERTY)
 def _set_value(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
     for made in _value_of_set(context, named, of):
-        yield made[0], made[1], made[2] + 0.15
+        yield made[0], made[1], made[2] + penalties.VALUE_BEHIND
 
 
 @RULES.rule(C.MEASURE, C.NOUN)
@@ -63,7 +63,8 @@ def _measured(context: Context, measure: Measure, of: Noun) -> Iterator[Made]:
         if of.head is Head.RESTRICTION:
             return
         if of.types is None or of.types & context.typing.shaped:
-            yield C.VALUES, Values(context.quantities.of_size(measure.size, of.types), of.node), 0.1
+            quantity = context.quantities.of_size(measure.size, of.types)
+            yield C.VALUES, Values(quantity, of.node), penalties.MEASURE_NAMED
     elif len(of.pair) == 2:
         yield C.VALUES, Values(DistanceTo(of.pair[1]), of.pair[0]), 0.0
     elif of.head is not Head.RESTRICTION:
@@ -138,7 +139,8 @@ def _aggregated(context: Context, aggregate: Aggregate, values: Values) -> Itera
 def _measure_of_owner(context: Context, of: Noun, measure: Measure) -> Iterator[Made]:
     """ "Central Park's area" """
     if of.head is Head.NAME and not of.pair:
-        yield from ((c, made, cost + 0.1) for c, made, cost in _measured(context, measure, of))
+        for category, made, cost in _measured(context, measure, of):
+            yield category, made, cost + penalties.OWNED
 
 
 @RULES.rule(C.PROPERTY, C.WORD)
@@ -202,4 +204,5 @@ def _many_square_units(context: Context, wanted: UnitName, of: Noun) -> Iterator
 def _ordered_by(context: Context, of: Noun, measure: Measure) -> Iterator[Made]:
     """ "the boroughs by area" """
     if of.head is Head.KIND and of.plural and not measure.verb and measure.size is not None:
-        yield from ((c, made, cost + 0.2) for c, made, cost in _measured(context, measure, of))
+        for category, made, cost in _measured(context, measure, of):
+            yield category, made, cost + penalties.ORDERED_BY

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from sparql.ask import penalties
 from sparql.ask.errors import PlanError
+from sparql.ask.grammar.items import Category as C
+from sparql.ask.grammar.items import Context, Head, Made, Noun, Ranking, Rules, conjoin, has_rank
 from sparql.ask.linking.readings import Comparator, Question, Word
 from sparql.ask.plan.nodes import Quantity, Set
 from sparql.ask.plan.quantities import ClassOf, CountOf, DistanceTo, SizeOf
 from sparql.ask.plan.questions import Aggregation, Count, Difference, Every, Exists, Group, List, Values
 from sparql.ask.plan.sets import And, CompareTo, Kind, Minus, Named, Near, Or, PlaceLink, Related, SideOf, Top
 from sparql.ask.plan.terms import Aggregate, Op, Operation, Place, QuantityKind, Size
-from sparql.ask.planning.items import Category as C
-from sparql.ask.planning.items import Head, Noun, Ranking
-from sparql.ask.planning.rules import Context, Made, Rules, conjoin, has_rank
 
 __all__ = ["RULES", "finish"]
 
@@ -31,15 +31,14 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
         return
     match question:
         case Question.WHICH | Question.WHO if _is_only_named(of.node):
-            yield C.ANSWER, Values(ClassOf(), of.node), 0.3 if isinstance(of.node, Named) else 0.05
+            cost = penalties.WHAT_IS_NAMED if isinstance(of.node, Named) else penalties.WHAT_IS_KIND
+            yield C.ANSWER, Values(ClassOf(), of.node), cost
         case Question.WHICH | Question.LIST | Question.WHO:
             # What the question only names is no answer to it.
             if of.head is not Head.NAME or not isinstance(of.node, Named | Or):
-                yield (
-                    C.ANSWER,
-                    List(of.node, of.count if question is Question.LIST and not has_rank(of.node) else None),
-                    0.0 if of.head is Head.KIND or question is not Question.WHICH else 0.2,
-                )
+                limit = of.count if question is Question.LIST and not has_rank(of.node) else None
+                noun = of.head is Head.KIND or question is not Question.WHICH
+                yield C.ANSWER, List(of.node, limit), 0.0 if noun else penalties.NO_NOUN_LISTED
         case Question.IN_WHICH if of.head is Head.KIND:
             yield C.IN_KIND, of, 0.0
         case Question.WHERE:
@@ -47,17 +46,18 @@ def _asked(context: Context, question: Question, of: Noun) -> Iterator[Made]:
             around = context.related(PlaceLink(Place.CONTAINS), of.node)
             if around is not None and of.head is Head.NAME:
                 # "the borough where X is"
-                yield C.NOUN, around, 0.1
+                yield C.NOUN, around, penalties.PLACE_OF_NAME
         case Question.HOW_MANY:
             if of.head is not Head.NAME:
-                yield C.ANSWER, Count(of.node), 0.0 if of.head is Head.KIND else 0.4
+                cost = 0.0 if of.head is Head.KIND else penalties.NO_NOUN_COUNTED
+                yield C.ANSWER, Count(of.node), cost
         case Question.YES_NO:
             yield from _yes_no(of)
         case Question.HOW_FAR:
             if isinstance(of.node, Named | Top):
                 yield C.FAR, of, 0.0
         case Question.HOW_LONG:
-            yield C.ANSWER, Values(SizeOf(Size.LENGTH), of.node), 0.15
+            yield C.ANSWER, Values(SizeOf(Size.LENGTH), of.node), penalties.LENGTH_OF
 
 
 def _is_only_named(node: Set) -> bool:
@@ -79,7 +79,7 @@ def _where(context: Context, of: Noun) -> Iterator[Made]:
     if of.head is Head.RESTRICTION:
         # "Where is the festival held?": the places that a property gives.
         if isinstance(of.node, Related) and of.types is not None and of.types & context.typing.located:
-            yield C.ANSWER, List(of.node), 0.1
+            yield C.ANSWER, List(of.node), penalties.PLACE_BY_PROPERTY
     elif context.related(PlaceLink(Place.CONTAINS), of.node) is not None:
         yield C.ANSWER, List(Related(PlaceLink(Place.CONTAINS), of.node)), 0.0
 
@@ -97,7 +97,7 @@ def _in_which(context: Context, kind: Noun, of: Noun) -> Iterator[Made]:
         related = context.related(link, of.node)
         found = conjoin(kind, related) if related is not None else None
         if found is not None:
-            yield C.ANSWER, List(found.node), cost - 0.5
+            yield C.ANSWER, List(found.node), cost - penalties.SAID_BY_WHICH
 
 
 @RULES.rule(C.IN_KIND, C.RANKING)
@@ -109,7 +109,7 @@ def _in_which_most(context: Context, kind: Noun, ranking: Ranking) -> Iterator[M
         node = Top(
             kind.node, CountOf(link, ranking.counted.node), ranking.most, ranking.count or 1, ranking.first
         )
-        yield C.ANSWER, List(node), cost - 0.4
+        yield C.ANSWER, List(node), cost - penalties.SAID_BY_COUNT
 
 
 @RULES.rule(C.QUESTION, C.ALL)
@@ -185,14 +185,14 @@ def _described(context: Context, question: Question, answer: Any) -> Iterator[Ma
     if question is Question.LIST and isinstance(answer, Count):
         yield C.ANSWER, answer, 0.0
     elif question is Question.WHICH and isinstance(answer, Count | Values):
-        yield C.ANSWER, answer, 0.1
+        yield C.ANSWER, answer, penalties.ASKED_AGAIN
 
 
 @RULES.rule(C.QUESTION, C.EACH)
 def _each_listed(context: Context, question: Question, each: Noun) -> Iterator[Made]:
     """ "List every museum in ...", "every" as "all" """
     if question is Question.LIST:
-        yield C.ANSWER, List(each.node), 0.1
+        yield C.ANSWER, List(each.node), penalties.EVERY_LISTED
 
 
 @RULES.rule(C.ANSWER, C.AGGREGATE)
@@ -265,7 +265,7 @@ def _years_between_dates(context: Context, question: Question, values: Values) -
 def _years_between_things(context: Context, question: Question, of: Noun) -> Iterator[Made]:
     if of.head is Head.NAME and len(of.pair) == 2:
         for quantity, cost in context.quantities.beginning(None):
-            yield C.ANSWER, Difference(quantity, *of.pair), cost + 0.1
+            yield C.ANSWER, Difference(quantity, *of.pair), cost + penalties.YEARS_OF_BEGINNING
 
 
 @RULES.rule(C.QUESTION, C.THAN)
@@ -302,7 +302,11 @@ def _more_of(context: Context, much: _Much, of: Noun) -> Iterator[Made]:
         yield C.MUCH, (what, of), 0.0
     elif isinstance(what, Noun):
         for link, cost in context.links(left.types, what.types):
-            yield C.ANSWER, Difference(CountOf(link, what.node), left.node, of.node), cost - 0.4
+            yield (
+                C.ANSWER,
+                Difference(CountOf(link, what.node), left.node, of.node),
+                cost - penalties.SAID_BY_COUNT,
+            )
     elif what.adjective is not None:
         for quantity, cost in context.quantities.of_adjective(what.adjective, left.types):
             yield C.ANSWER, Difference(quantity, left.node, of.node), cost
@@ -331,7 +335,7 @@ def _difference_of(context: Context, word: Word, values: Values) -> Iterator[Mad
 def _things_in_all(context: Context, of: Noun, aggregate: Aggregate) -> Iterator[Made]:
     """ "How many museums in total does X have?" """
     if aggregate is Aggregate.SUM and of.head is Head.KIND:
-        yield C.NOUN, of, 0.3
+        yield C.NOUN, of, penalties.IN_TOTAL
 
 
 @RULES.rule(C.MUCH, C.WORD)
@@ -345,10 +349,11 @@ def finish(category: C, meaning: Any) -> tuple[Any, float] | None:
     if category is C.ANSWER:
         return meaning, 0.0
     if category is C.NOUN and meaning.head is not Head.NAME and not meaning.both:
-        return List(meaning.node), 0.3 if meaning.head is Head.KIND else 0.8
+        is_class = meaning.head is Head.KIND
+        return List(meaning.node), penalties.PHRASE_OF_CLASS if is_class else penalties.PHRASE_OF_RESTRICTION
     if category is C.VALUES:
-        return meaning, 0.1
+        return meaning, penalties.PHRASE_OF_VALUE
     if category is C.AGGREGATED:
         aggregate, values = meaning
-        return Aggregation(aggregate, values.quantity, values.set), 0.1
+        return Aggregation(aggregate, values.quantity, values.set), penalties.PHRASE_OF_VALUE
     return None
