@@ -14,7 +14,20 @@ from sparql.ask.linking.readings import Comparator, Question, Word
 from sparql.ask.plan.nodes import Quantity, Set
 from sparql.ask.plan.quantities import ClassOf, CountOf, DistanceTo, SizeOf
 from sparql.ask.plan.questions import Aggregation, Count, Difference, Every, Exists, Group, List, Values
-from sparql.ask.plan.sets import And, CompareTo, Kind, Minus, Named, Near, Or, PlaceLink, Related, SideOf, Top
+from sparql.ask.plan.sets import (
+    And,
+    CompareTo,
+    Kind,
+    Minus,
+    Named,
+    Near,
+    Or,
+    PlaceLink,
+    Related,
+    SideOf,
+    Top,
+    conjunction,
+)
 from sparql.ask.plan.terms import Aggregate, Op, Operation, Place, QuantityKind, Size
 
 __all__ = ["RULES", "finish"]
@@ -119,7 +132,7 @@ def _are_all(context: Context, question: Question, of: Noun) -> Iterator[Made]:
         return
     *kept, claim = of.node.sets
     if isinstance(claim, Near | SideOf) or (isinstance(claim, Related) and isinstance(claim.link, PlaceLink)):
-        yield C.ANSWER, Every(And(tuple(kept)) if len(kept) > 1 else kept[0], claim), 0.0
+        yield C.ANSWER, Every(conjunction(kept), claim), 0.0
 
 
 @RULES.rule(C.QUESTION, C.NOUN)
@@ -202,7 +215,7 @@ def _counted_in_all(context: Context, answer: Any, aggregate: Aggregate) -> Iter
         yield C.ANSWER, answer, 0.0
 
 
-@RULES.rule(C.ANSWER, C.EACH)
+@RULES.rule(C.ANSWER, C.EACH, turned=0.0)
 def _per(context: Context, answer: Any, each: Noun) -> Iterator[Made]:
     if isinstance(answer, Count) and isinstance(each.node, Named) is False:
         link = PlaceLink(Place.CONTAINS)
@@ -211,11 +224,6 @@ def _per(context: Context, answer: Any, each: Noun) -> Iterator[Made]:
         except PlanError:
             return
         yield C.ANSWER, Group(each.node, link, answer.set), 0.0
-
-
-@RULES.rule(C.EACH, C.ANSWER)
-def _each_first(context: Context, each: Noun, answer: Any) -> Iterator[Made]:
-    yield from _per(context, answer, each)
 
 
 @RULES.rule(C.QUESTION, C.COMPARATOR)

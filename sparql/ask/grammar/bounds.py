@@ -14,7 +14,17 @@ from extractors.english.stated_units import unit_in_label, unit_of_property
 from geo.measure.units import UNITS
 from sparql.ask import penalties
 from sparql.ask.errors import PlanError
-from sparql.ask.grammar.items import Bound, Context, Head, Made, Noun, Rules, each_of, restriction
+from sparql.ask.grammar.items import (
+    Bound,
+    Context,
+    Head,
+    Made,
+    Noun,
+    PropertyPhrase,
+    Rules,
+    each_of,
+    restriction,
+)
 from sparql.ask.grammar.items import Category as C
 from sparql.ask.linking.readings import (
     Adjective,
@@ -28,7 +38,7 @@ from sparql.ask.linking.readings import (
 from sparql.ask.plan.nodes import Quantity, Set
 from sparql.ask.plan.quantities import Converted, DistanceTo, SizeOf, ValueOf
 from sparql.ask.plan.questions import Values
-from sparql.ask.plan.sets import And, Compare, Named, Near, Or, Top
+from sparql.ask.plan.sets import And, Compare, Named, Near, Or, Top, conjunction, parts_of_set
 from sparql.ask.plan.terms import Op, QuantityKind, Size
 from sparql.ask.plan.typing import both
 from sparql.model.vocabulary import XSD
@@ -148,10 +158,7 @@ def _range(context: Context, between: tuple[Any, bool], last: Number | DateValue
         yield C.BOUND, Bound(((Op.AT_LEAST, low), (Op.AT_MOST, high)), False, last.unit, last.words), 0.0
 
 
-@RULES.rule(C.BOUND, C.WORD)
-def _bound_and(context: Context, bound: Bound, word: Word) -> Iterator[Made]:
-    if word is Word.AND:
-        yield C.BOUND_AND, bound, 0.0
+RULES.behind(C.BOUND, Word.AND, C.BOUND_AND)
 
 
 @RULES.rule(C.BOUND_AND, C.BOUND)
@@ -182,21 +189,18 @@ def _bound_adjective(context: Context, bound: Bound, adjective: Adjective) -> It
         yield C.BOUND, replace(bound, adjective=adjective), 0.0
 
 
-@RULES.rule(C.PROPERTY, C.BOUND)
-def _property_bound(context: Context, named: tuple[PropertyName, bool], bound: Bound) -> Iterator[Made]:
+@RULES.rule(C.PROPERTY, C.BOUND, turned=penalties.OTHER_ORDER)
+def _property_bound(context: Context, named: PropertyPhrase, bound: Bound) -> Iterator[Made]:
     for quantity, cost in context.quantities.of_property(named[0], None):
         yield from _compared(context, quantity, bound, cost)
 
 
-@RULES.rule(C.PROPERTY, C.WORD)
-def _property_or(context: Context, named: tuple[PropertyName, bool], word: Word) -> Iterator[Made]:
-    if word is Word.OR:
-        yield C.PROPERTY_OR, named[0], 0.0
+RULES.behind(C.PROPERTY, Word.OR, C.PROPERTY_OR)
 
 
 @RULES.rule(C.PROPERTY_OR, C.PROPERTY)
-def _either_property(context: Context, one: PropertyName, other: tuple[PropertyName, bool]) -> Iterator[Made]:
-    yield C.EITHER, (one, other[0]), 0.0
+def _either_property(context: Context, left: PropertyPhrase, right: PropertyPhrase) -> Iterator[Made]:
+    yield C.EITHER, (left[0], right[0]), 0.0
 
 
 @RULES.rule(C.EITHER, C.BOUND)
@@ -208,16 +212,8 @@ def _either_bound(context: Context, names: tuple[PropertyName, PropertyName], bo
         yield C.NOUN, restriction(Or((one.node, other.node)), types), cost + more
 
 
-@RULES.rule(C.BOUND, C.PROPERTY)
-def _bound_property(context: Context, bound: Bound, named: tuple[PropertyName, bool]) -> Iterator[Made]:
-    for made in _property_bound(context, named, bound):
-        yield made[0], made[1], made[2] + penalties.OTHER_ORDER
-
-
 @RULES.rule(C.PROPERTY, C.VALUE)
-def _property_value(
-    context: Context, named: tuple[PropertyName, bool], value: Number | DateValue
-) -> Iterator[Made]:
+def _property_value(context: Context, named: PropertyPhrase, value: Number | DateValue) -> Iterator[Made]:
     for made in _bound(context, Comparator(Op.EQUAL), value):
         for found in _property_bound(context, named, made[1]):
             yield found[0], found[1], found[2] + penalties.OTHER_ORDER
@@ -257,8 +253,8 @@ def _set_bound(context: Context, of: Noun, bound: Bound) -> Iterator[Made]:
         for _, made, more in _compared(context, quantity, bound, cost):
             types = both(of.types, made.types)
             if types is None or types:
-                sets = of.node.sets if isinstance(of.node, And) else (of.node,)
-                more_sets = made.node.sets if isinstance(made.node, And) else (made.node,)
+                sets = parts_of_set(of.node)
+                more_sets = parts_of_set(made.node)
                 yield C.NOUN, replace(of, node=And((*sets, *more_sets)), types=types), more + named
 
 
@@ -278,7 +274,7 @@ def _compared(context: Context, quantity: Quantity, bound: Bound, cost: float) -
         types = quantity.types(context.typing)
     except PlanError:
         return
-    yield C.NOUN, restriction(sets[0] if len(sets) == 1 else And(tuple(sets)), types), cost
+    yield C.NOUN, restriction(conjunction(sets), types), cost
 
 
 @RULES.rule(C.ADJECTIVE, C.BOUND)
@@ -310,7 +306,7 @@ def _distant(context: Context, op: Op, value: Literal, unit: str | None, of: Nou
         else Compare(DistanceTo(one), op, meters)
         for one in each_of(of)
     ]
-    node = And(tuple(nodes)) if len(nodes) > 1 else nodes[0]
+    node = conjunction(nodes)
     yield C.NOUN, restriction(node, context.typing.shaped), 0.0
 
 
@@ -348,7 +344,4 @@ def _far_from(context: Context, one: Noun, other: Noun) -> Iterator[Made]:
         yield C.VALUES, Values(DistanceTo(other.node), one.node), 0.0
 
 
-@RULES.rule(C.FAR, C.WORD)
-def _far_and(context: Context, one: Noun, word: Word) -> Iterator[Made]:
-    if word is Word.AND:
-        yield C.FAR, one, 0.0
+RULES.behind(C.FAR, Word.AND, C.FAR)

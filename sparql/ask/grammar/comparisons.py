@@ -11,7 +11,7 @@ from pyoxigraph import Literal
 from sparql.ask import penalties
 from sparql.ask.errors import PlanError
 from sparql.ask.grammar.items import Category as C
-from sparql.ask.grammar.items import Context, Head, Made, Noun, Rules, conjoin, restriction
+from sparql.ask.grammar.items import Context, Head, Made, Noun, PropertyPhrase, Rules, conjoin, restriction
 from sparql.ask.linking.readings import (
     Comparator,
     More,
@@ -21,7 +21,18 @@ from sparql.ask.linking.readings import (
 from sparql.ask.plan.nodes import Link, Quantity
 from sparql.ask.plan.quantities import Arithmetic, CountOf, DistanceTo
 from sparql.ask.plan.questions import List, Values
-from sparql.ask.plan.sets import And, Compare, CompareTo, Named, PlaceLink, PropertyLink, Related, Top
+from sparql.ask.plan.sets import (
+    And,
+    Compare,
+    CompareTo,
+    Named,
+    PlaceLink,
+    PropertyLink,
+    Related,
+    Top,
+    conjunction,
+    parts_of_set,
+)
 from sparql.ask.plan.terms import Op, Operation, Place, QuantityKind
 from sparql.ask.plan.typing import both
 from sparql.model.vocabulary import XSD
@@ -69,9 +80,7 @@ def _than_value(context: Context, comparator: Comparator, values: Values) -> Ite
 
 
 @RULES.rule(C.PROPERTY, C.THAN)
-def _property_than(
-    context: Context, named: tuple[PropertyName, bool], than: tuple[Any, ...]
-) -> Iterator[Made]:
+def _property_than(context: Context, named: PropertyPhrase, than: tuple[Any, ...]) -> Iterator[Made]:
     op, of, quantity = than
     for found, cost in context.quantities.of_property(named[0], None):
         if quantity in (None, found) and found.kind(context.typing) is not QuantityKind.TEXT:
@@ -85,16 +94,10 @@ def _closer_to(context: Context, comparator: Comparator, to: Noun) -> Iterator[M
         yield C.CLOSER, (comparator.op, DistanceTo(to.node)), 0.0
 
 
-@RULES.rule(C.CLOSER, C.WORD)
-def _closer_than(context: Context, closer: tuple[Op, DistanceTo], word: Word) -> Iterator[Made]:
-    if word is Word.THAN:
-        yield C.CLOSER_THAN, closer, 0.0
+RULES.behind(C.CLOSER, Word.THAN, C.CLOSER_THAN)
 
 
-@RULES.rule(C.CLOSER, C.WORD)
-def _closer_than_to(context: Context, closer: tuple[Op, DistanceTo], word: Word) -> Iterator[Made]:
-    if word is Word.THAN_TO:
-        yield C.CLOSER_THAN_TO, closer, 0.0
+RULES.behind(C.CLOSER, Word.THAN_TO, C.CLOSER_THAN_TO)
 
 
 @RULES.rule(C.CLOSER_THAN_TO, C.NOUN)
@@ -112,17 +115,12 @@ def _closer_than_set(context: Context, closer: tuple[Op, DistanceTo], of: Noun) 
         yield from compared_to(context, closer[1], closer[0], of, 0.0)
 
 
-@RULES.rule(C.CLOSER, C.NOUN)
+@RULES.rule(C.CLOSER, C.NOUN, turned=0.0)
 def _closer_of_two(context: Context, closer: tuple[Op, DistanceTo], of: Noun) -> Iterator[Made]:
     """ "Which is closer to X, Y or Z?" """
     if of.head is Head.NAME and len(of.pair) == 2:
         node = Top(of.node, closer[1], closer[0] is Op.MORE)
         yield C.NOUN, replace(of, node=node, pair=()), 0.0
-
-
-@RULES.rule(C.NOUN, C.CLOSER)
-def _two_closer(context: Context, of: Noun, closer: tuple[Op, DistanceTo]) -> Iterator[Made]:
-    yield from _closer_of_two(context, closer, of)
 
 
 @RULES.rule(C.WORD, C.NOUN)
@@ -139,7 +137,7 @@ def _same_year(context: Context, word: Word, other: Word) -> Iterator[Made]:
 
 
 @RULES.rule(C.WORD, C.PROPERTY)
-def _same_property(context: Context, word: Word, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+def _same_property(context: Context, word: Word, named: PropertyPhrase) -> Iterator[Made]:
     if word is Word.SAME:
         yield C.SAME, named[0], 0.0
 
@@ -188,11 +186,10 @@ def _in_same(context: Context, comparator: Comparator, than: tuple[Any, ...]) ->
 
 
 def compared_to(context: Context, quantity: Quantity, op: Op, of: Noun, cost: float) -> Iterator[Made]:
-    node = CompareTo(quantity, op, of.node)
-    try:
-        yield C.NOUN, restriction(node, context.typing.of(node)), cost
-    except PlanError:
-        return
+    """Yield the comparison of a quantity with that of a thing, where it has it."""
+    made = context.restriction(CompareTo(quantity, op, of.node))
+    if made is not None:
+        yield C.NOUN, made, cost
 
 
 _Having = tuple[Op, Literal, Noun, Link | None]
@@ -212,7 +209,7 @@ def _place_having(context: Context, place: Place, having: _Having) -> Iterator[M
 
 
 @RULES.rule(C.PROPERTY, C.HAVING)
-def _property_having(context: Context, named: tuple[PropertyName, bool], having: _Having) -> Iterator[Made]:
+def _property_having(context: Context, named: PropertyPhrase, having: _Having) -> Iterator[Made]:
     """ "designed more than one building", "designed by more than one architect" """
     op, value, of, link = having
     term = named[0].term
@@ -250,10 +247,7 @@ def _more(context: Context, more: More, of: Noun) -> Iterator[Made]:
         yield C.MORE_OF, (more.op, of), 0.0
 
 
-@RULES.rule(C.MORE_OF, C.WORD)
-def _more_than(context: Context, more: tuple[Op, Noun], word: Word) -> Iterator[Made]:
-    if word is Word.THAN:
-        yield C.MORE_THAN, more, 0.0
+RULES.behind(C.MORE_OF, Word.THAN, C.MORE_THAN)
 
 
 @RULES.rule(C.MORE_THAN, C.NOUN)
@@ -279,12 +273,12 @@ def _more_here_than_there(context: Context, more: tuple[Op, Noun], there: Noun) 
         case Related(PlaceLink(Place.WITHIN), Named() as one), Related(
             PlaceLink(Place.WITHIN), Named() as other
         ):
-            quantity = CountOf(PlaceLink(Place.CONTAINS), And(tuple(kept)) if len(kept) > 1 else kept[0])
+            quantity = CountOf(PlaceLink(Place.CONTAINS), conjunction(kept))
             found = And((one, CompareTo(quantity, op, other)))
             yield C.NOUN, Noun(found, context.typing.of(one), Head.NAME), 0.0
 
 
-@RULES.rule(C.MORE_OF, C.NOUN)
+@RULES.rule(C.MORE_OF, C.NOUN, turned=0.0)
 def _more_of_two(context: Context, more: tuple[Op, Noun], of: Noun) -> Iterator[Made]:
     """ "Which has more museums, Queens or Brooklyn?" """
     op, counted = more
@@ -294,11 +288,6 @@ def _more_of_two(context: Context, more: tuple[Op, Noun], of: Noun) -> Iterator[
             yield C.NOUN, replace(of, node=node, pair=()), cost - penalties.SAID_BY_COUNT
 
 
-@RULES.rule(C.NOUN, C.MORE_OF)
-def _two_more_of(context: Context, of: Noun, more: tuple[Op, Noun]) -> Iterator[Made]:
-    yield from _more_of_two(context, more, of)
-
-
 def _compared_count(context: Context, of: Noun, quantity: CountOf, op: Op, value: Literal) -> Noun | None:
     try:
         types = both(quantity.types(context.typing), of.types)
@@ -306,5 +295,5 @@ def _compared_count(context: Context, of: Noun, quantity: CountOf, op: Op, value
         return None
     if types is not None and not types:
         return None
-    sets = of.node.sets if isinstance(of.node, And) else (of.node,)
+    sets = parts_of_set(of.node)
     return replace(of, node=And((*sets, Compare(quantity, op, value))), types=types)

@@ -13,9 +13,9 @@ from pyoxigraph import Literal
 from sparql.ask import penalties
 from sparql.ask.errors import PlanError
 from sparql.ask.grammar.quantities import Quantities
-from sparql.ask.linking.readings import Adjective, Superlative
+from sparql.ask.linking.readings import Adjective, PropertyName, Superlative, Word
 from sparql.ask.plan.nodes import Link, Quantity, Set
-from sparql.ask.plan.sets import And, Minus, Named, PlaceLink, Related, Top
+from sparql.ask.plan.sets import And, Minus, Named, PlaceLink, Related, Top, parts_of_set
 from sparql.ask.plan.terms import Op, Place
 from sparql.ask.plan.typing import Types, Typing, both
 
@@ -146,6 +146,8 @@ class Item:
     cost: float
 
 
+PropertyPhrase = tuple[PropertyName, bool]
+"""A property, and whether the words are a noun: "the manager of", not "designed by"."""
 Made = tuple[Category, Any, float]
 """A category, a meaning, and what the rule adds to the cost."""
 
@@ -160,7 +162,10 @@ class Context:
 
     def related(self, link: Link, to: Set) -> Noun | None:
         """Return the restriction that a link to a set makes, None where the types do not fit."""
-        node = Related(link, to)
+        return self.restriction(Related(link, to))
+
+    def restriction(self, node: Set) -> Noun | None:
+        """Return a set phrase that restricts another, None where the types do not fit."""
         try:
             return Noun(node, self.typing.of(node), Head.RESTRICTION)
         except PlanError:
@@ -187,14 +192,39 @@ class Rules:
 
     by_parts: dict[tuple[Category, Category], list[Rule]] = field(default_factory=lambda: defaultdict(list))
 
-    def rule(self, left: Category, right: Category) -> Callable[[Rule], Rule]:
-        """Register a function as the rule for two categories."""
+    def rule(self, left: Category, right: Category, *, turned: float | None = None) -> Callable[[Rule], Rule]:
+        """Register a function as the rule for two categories; also in the other order, for a penalty."""
 
         def register(function: Rule) -> Rule:
             self.by_parts[left, right].append(function)
+            if turned is not None:
+
+                def turn(context: Context, first: Any, second: Any) -> Iterator[Made]:
+                    for made, meaning, cost in function(context, second, first):
+                        yield made, meaning, cost + turned
+
+                self.by_parts[right, left].append(turn)
             return function
 
         return register
+
+    def behind(self, left: Category, word: Word, made: Category) -> None:
+        """Register a word behind a phrase, whose meaning it keeps: "closer to X than"."""
+
+        def mark(context: Context, meaning: Any, said: Word) -> Iterator[Made]:
+            if said is word:
+                yield made, meaning, 0.0
+
+        self.by_parts[left, Category.WORD].append(mark)
+
+    def before(self, word: Word, right: Category, made: Category) -> None:
+        """Register a word before a phrase, whose meaning it keeps: "but without"."""
+
+        def mark(context: Context, said: Word, meaning: Any) -> Iterator[Made]:
+            if said is word:
+                yield made, meaning, 0.0
+
+        self.by_parts[Category.WORD, right].append(mark)
 
 
 Grammar = Mapping[tuple[Category, Category], Sequence[Rule]]
@@ -216,12 +246,12 @@ def restriction(node: Set, types: Types) -> Noun:
 
 def conjoin(head: Noun, *others: Noun) -> Noun | None:
     """Return what is in all sets, headed by the first; None where their types exclude each other."""
-    types, parts = head.types, list(head.node.sets if isinstance(head.node, And) else (head.node,))
+    types, parts = head.types, list(parts_of_set(head.node))
     for other in others:
         if types is not None and other.types is not None and not types & other.types:
             return None
         types = both(types, other.types)
-        parts += other.node.sets if isinstance(other.node, And) else (other.node,)
+        parts += parts_of_set(other.node)
     if len(set(parts)) < len(parts):
         return None
     node: Set = And(tuple(parts))

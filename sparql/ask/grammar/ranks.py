@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from sparql.ask import penalties
-from sparql.ask.errors import PlanError
 from sparql.ask.grammar.items import Category as C
-from sparql.ask.grammar.items import Context, Head, Made, Noun, Ranking, Rules
+from sparql.ask.grammar.items import Context, Head, Made, Noun, PropertyPhrase, Ranking, Rules
 from sparql.ask.linking.readings import (
     Comparator,
     DateValue,
@@ -17,7 +16,6 @@ from sparql.ask.linking.readings import (
     Measure,
     Number,
     Ordinal,
-    PropertyName,
     Superlative,
     Word,
 )
@@ -35,7 +33,7 @@ ASSUMED_NEAREST: Final = 5
 
 
 @RULES.rule(C.PROPERTY, C.RANKING)
-def _property_ranking(context: Context, named: tuple[PropertyName, bool], ranking: Ranking) -> Iterator[Made]:
+def _property_ranking(context: Context, named: PropertyPhrase, ranking: Ranking) -> Iterator[Made]:
     """ "designed the most buildings" """
     term = named[0].term
     if ranking.counted is None or ranking.link is not None or not context.typing.is_thing(term.iri):
@@ -57,15 +55,10 @@ def _nth(context: Context, ordinal: Ordinal, rank: Ranking) -> Iterator[Made]:
     yield C.RANK, replace(rank, first=ordinal.number), 0.0
 
 
-@RULES.rule(C.VALUE, C.RANK)
+@RULES.rule(C.VALUE, C.RANK, turned=0.0)
 def _number_ranked(context: Context, value: Number | DateValue, rank: Ranking) -> Iterator[Made]:
     if isinstance(value, Number) and value.unit is None and value.value == int(value.value) > 0:
         yield C.RANK, replace(rank, count=int(value.value)), 0.0
-
-
-@RULES.rule(C.RANK, C.VALUE)
-def _ranked_number(context: Context, rank: Ranking, value: Number | DateValue) -> Iterator[Made]:
-    yield from _number_ranked(context, value, rank)
 
 
 @RULES.rule(C.RANK, C.RANK)
@@ -100,9 +93,7 @@ def _named_again(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
 
 
 @RULES.rule(C.PROPERTY, C.COMPARATOR)
-def _opened_earlier(
-    context: Context, named: tuple[PropertyName, bool], comparator: Comparator
-) -> Iterator[Made]:
+def _opened_earlier(context: Context, named: PropertyPhrase, comparator: Comparator) -> Iterator[Made]:
     """ "Which opened earlier, X or Y?" """
     if comparator.adjective is None or not comparator.adjective.age:
         return
@@ -130,7 +121,7 @@ def _covers_most(context: Context, measure: Measure, ranking: Ranking) -> Iterat
 
 
 @RULES.rule(C.RANK, C.PROPERTY)
-def _first_opened(context: Context, rank: Ranking, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+def _first_opened(context: Context, rank: Ranking, named: PropertyPhrase) -> Iterator[Made]:
     """ "When did X first open?" """
     if rank.superlative is None or not rank.superlative.dated or rank.most or rank.first > 1:
         return
@@ -181,7 +172,7 @@ def _ranked_behind(context: Context, of: Noun, rank: Ranking) -> Iterator[Made]:
 
 
 @RULES.rule(C.RANK, C.PROPERTY)
-def _rank_property(context: Context, rank: Ranking, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+def _rank_property(context: Context, rank: Ranking, named: PropertyPhrase) -> Iterator[Made]:
     """ "the highest population" """
     if rank.superlative is not None and not rank.superlative.distance:
         for quantity, cost in context.quantities.of_property(named[0], None):
@@ -191,7 +182,7 @@ def _rank_property(context: Context, rank: Ranking, named: tuple[PropertyName, b
 
 
 @RULES.rule(C.PROPERTY, C.RANK)
-def _property_rank(context: Context, named: tuple[PropertyName, bool], rank: Ranking) -> Iterator[Made]:
+def _property_rank(context: Context, named: PropertyPhrase, rank: Ranking) -> Iterator[Made]:
     """ "opened first" """
     if rank.superlative is not None and rank.superlative.dated:
         yield from _rank_property(context, rank, named)
@@ -246,15 +237,13 @@ def _top(context: Context, rank: Ranking, quantity: Quantity, of: Noun, cost: fl
     count = rank.count or of.count or 1
     if count == 1 and of.plural and isinstance(quantity, DistanceTo) and rank.first == 1 and not rank.most:
         count = ASSUMED_NEAREST
-    node = Top(of.node, quantity, rank.most, count, rank.first)
-    try:
-        yield C.NOUN, replace(of, node=node, types=context.typing.of(node), pair=(), count=None), cost
-    except PlanError:
-        return
+    made = context.restriction(Top(of.node, quantity, rank.most, count, rank.first))
+    if made is not None:
+        yield C.NOUN, replace(of, node=made.node, types=made.types, pair=(), count=None), cost
 
 
 @RULES.rule(C.NOUN, C.PROPERTY)
-def _ranked_to(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+def _ranked_to(context: Context, of: Noun, named: PropertyPhrase) -> Iterator[Made]:
     """ "the first line to open" """
     node = of.node
     if isinstance(node, Top) and isinstance(node.quantity, EarliestOf | ValueOf):

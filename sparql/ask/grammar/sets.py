@@ -7,9 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 from sparql.ask import penalties
-from sparql.ask.errors import PlanError
 from sparql.ask.grammar.items import Category as C
-from sparql.ask.grammar.items import Context, Head, Made, Noun, Rules, conjoin, each_of, has_rank, restriction
+from sparql.ask.grammar.items import (
+    Context,
+    Head,
+    Made,
+    Noun,
+    PropertyPhrase,
+    Rules,
+    conjoin,
+    each_of,
+    has_rank,
+)
 from sparql.ask.linking.readings import Near as NearWord
 from sparql.ask.linking.readings import Neighbor, On, PropertyName, Word
 from sparql.ask.plan.nodes import Link, Set
@@ -28,6 +37,7 @@ from sparql.ask.plan.sets import (
     Related,
     SideOf,
     Top,
+    conjunction,
 )
 from sparql.ask.plan.terms import Place, Side
 from sparql.ask.plan.typing import both
@@ -143,7 +153,7 @@ def _unsaid(context: Context, head: Noun, other: Noun) -> Iterator[Made]:
 
 
 @RULES.rule(C.PROPERTY, C.PLACE)
-def _property_in(context: Context, named: tuple[PropertyName, bool], place: Place) -> Iterator[Made]:
+def _property_in(context: Context, named: PropertyPhrase, place: Place) -> Iterator[Made]:
     """ "expertise in": the preposition belongs to the property"""
     if place is Place.WITHIN:
         yield C.PROPERTY, named, penalties.PREPOSITION
@@ -220,15 +230,13 @@ def _near(context: Context, word: NearWord, of: Noun) -> Iterator[Made]:
 
 
 def _placed(context: Context, *nodes: Set) -> Iterator[Made]:
-    node = And(nodes) if len(nodes) > 1 else nodes[0]
-    try:
-        yield C.NOUN, restriction(node, context.typing.of(node)), 0.0
-    except PlanError:
-        return
+    made = context.restriction(conjunction(nodes))
+    if made is not None:
+        yield C.NOUN, made, 0.0
 
 
 @RULES.rule(C.PROPERTY, C.NOUN)
-def property_of(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
+def property_of(context: Context, named: PropertyPhrase, of: Noun) -> Iterator[Made]:
     """ "designed by X" is what X designed; "the manager of X" is who manages X."""
     name, is_noun = named
     if not context.typing.is_thing(name.term.iri):
@@ -242,7 +250,7 @@ def property_of(context: Context, named: tuple[PropertyName, bool], of: Noun) ->
 
 
 @RULES.rule(C.NOUN, C.PROPERTY)
-def of_property(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+def of_property(context: Context, of: Noun, named: PropertyPhrase) -> Iterator[Made]:
     """ "What did X design?", "X's manager"."""
     name, _ = named
     if not context.typing.is_thing(name.term.iri) or of.head is Head.RESTRICTION:
@@ -267,11 +275,7 @@ def _word_and_set(context: Context, word: Word, of: Noun) -> Iterator[Made]:
     elif word is Word.BOTH and len(of.pair) > 1:
         made = replace(of, both=True)
         if of.head is Head.RESTRICTION:
-            node = And(of.pair)
-            try:
-                yield C.NOUN, restriction(node, context.typing.of(node)), 0.0
-            except PlanError:
-                return
+            yield from _placed(context, *of.pair)
         else:
             yield C.NOUN, made, 0.0
     elif word is Word.ALL and of.head is Head.KIND:
@@ -348,11 +352,8 @@ def _set_and_set(context: Context, left: tuple[Noun, Word], right: Noun) -> Iter
         # "museums in Brooklyn or near X": the alternative belongs to the last restriction.
         *kept, last = one.node.sets
         alternative = Or((last, right.node))
-        try:
-            context.typing.of(alternative)
-        except PlanError:
-            return
-        yield C.NOUN, replace(one, node=And((*kept, alternative))), penalties.BEHIND_BOTH
+        if context.restriction(alternative) is not None:
+            yield C.NOUN, replace(one, node=And((*kept, alternative))), penalties.BEHIND_BOTH
 
 
 def _either(one: Noun, other: Noun) -> Noun:
@@ -370,11 +371,7 @@ def _restricted_twice(context: Context, of: Noun, more: tuple[Word, Noun]) -> It
             yield C.NOUN, found, penalties.BEHIND_BOTH
 
 
-@RULES.rule(C.WORD, C.WITHOUT)
-def _and_without(context: Context, word: Word, without: Noun | PropertyName) -> Iterator[Made]:
-    """ "with a zoo but no stadium" """
-    if word is Word.AND:
-        yield C.WITHOUT, without, 0.0
+RULES.before(Word.AND, C.WITHOUT, C.WITHOUT)
 
 
 @RULES.rule(C.PLACE, C.OUT)
@@ -386,7 +383,7 @@ def _place_out(context: Context, place: Place, out: Noun) -> Iterator[Made]:
 
 
 @RULES.rule(C.WORD, C.PROPERTY)
-def _without_property(context: Context, word: Word, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+def _without_property(context: Context, word: Word, named: PropertyPhrase) -> Iterator[Made]:
     if word is Word.WITHOUT:
         yield C.WITHOUT, named[0], 0.0
     elif word is Word.NOT:
@@ -394,14 +391,14 @@ def _without_property(context: Context, word: Word, named: tuple[PropertyName, b
 
 
 @RULES.rule(C.NOUN, C.NOT_PROPERTY)
-def _of_not_property(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
+def _of_not_property(context: Context, of: Noun, named: PropertyPhrase) -> Iterator[Made]:
     """ "What did X not design?" """
     for _, made, cost in of_property(context, of, named):
         yield C.OUT, made, cost
 
 
 @RULES.rule(C.NOT_PROPERTY, C.NOUN)
-def _not_property_of(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
+def _not_property_of(context: Context, named: PropertyPhrase, of: Noun) -> Iterator[Made]:
     """ "not designed by X" """
     for _, made, cost in property_of(context, named, of):
         yield C.OUT, made, cost
@@ -411,11 +408,9 @@ def _not_property_of(context: Context, named: tuple[PropertyName, bool], of: Nou
 def _lacking(context: Context, of: Noun, without: Noun | PropertyName) -> Iterator[Made]:
     """ "boroughs without a stadium", "museums with no opening date" """
     if isinstance(without, PropertyName):
-        node = Lacking(of.node, without.term)
-        try:
-            yield C.NOUN, replace(of, node=node, types=context.typing.of(node)), 0.0
-        except PlanError:
-            return
+        made = context.restriction(Lacking(of.node, without.term))
+        if made is not None:
+            yield C.NOUN, replace(of, node=made.node, types=made.types), 0.0
         return
     for link, cost in context.links(of.types, without.types):
         related = context.related(link, without.node)
@@ -460,10 +455,7 @@ def _left_out_before(context: Context, out: Noun, of: Noun) -> Iterator[Made]:
         yield C.NOUN, replace(of, node=Minus(of.node, out.node), pair=()), penalties.OUT_BEFORE
 
 
-@RULES.rule(C.WORD, C.OUT)
-def _and_not(context: Context, word: Word, out: Noun) -> Iterator[Made]:
-    if word is Word.AND:
-        yield C.OUT, out, 0.0
+RULES.before(Word.AND, C.OUT, C.OUT)
 
 
 def _overlap(one: Noun, other: Noun) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from sparql.ask import penalties
 from sparql.ask.grammar.bounds import in_unit, is_length
 from sparql.ask.grammar.items import Category as C
-from sparql.ask.grammar.items import Context, Head, Made, Noun, Rules
+from sparql.ask.grammar.items import Context, Head, Made, Noun, PropertyPhrase, Rules
 from sparql.ask.linking.readings import (
     Adjective,
     Derived,
@@ -38,8 +38,8 @@ def _how_much(context: Context, how: HowMuch | tuple[HowMuch, UnitName], of: Nou
             yield C.VALUES, Values(given, of.node), cost
 
 
-@RULES.rule(C.PROPERTY, C.NOUN)
-def _value_of_set(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
+@RULES.rule(C.PROPERTY, C.NOUN, turned=penalties.VALUE_BEHIND)
+def _value_of_set(context: Context, named: PropertyPhrase, of: Noun) -> Iterator[Made]:
     if of.head is Head.RESTRICTION and not isinstance(of.node, Related):
         return
     if named[0].partial and not named[1]:
@@ -47,12 +47,6 @@ def _value_of_set(context: Context, named: tuple[PropertyName, bool], of: Noun) 
     more = penalties.VALUE_OF_RESTRICTION if of.head is Head.RESTRICTION else 0.0
     for quantity, cost in context.quantities.of_property(named[0], of.types):
         yield C.VALUES, Values(quantity, of.node), cost + more
-
-
-@RULES.rule(C.NOUN, C.PROPERTY)
-def _set_value(context: Context, of: Noun, named: tuple[PropertyName, bool]) -> Iterator[Made]:
-    for made in _value_of_set(context, named, of):
-        yield made[0], made[1], made[2] + penalties.VALUE_BEHIND
 
 
 @RULES.rule(C.MEASURE, C.NOUN)
@@ -81,7 +75,7 @@ def _measured_between(context: Context, measure: Measure, of: Noun) -> Iterator[
 
 
 @RULES.rule(C.PROPERTY, C.BETWEEN_TWO)
-def _value_between(context: Context, named: tuple[PropertyName, bool], of: Noun) -> Iterator[Made]:
+def _value_between(context: Context, named: PropertyPhrase, of: Noun) -> Iterator[Made]:
     """ "the difference in height between X and Y" """
     yield from _value_of_set(context, named, of)
 
@@ -101,7 +95,7 @@ _Names = tuple[PropertyName, ...]
 
 
 @RULES.rule(C.PROPERTY, C.WORD)
-def _property_and(context: Context, named: tuple[PropertyName, bool], word: Word) -> Iterator[Made]:
+def _property_and(context: Context, named: PropertyPhrase, word: Word) -> Iterator[Made]:
     if word is Word.AND:
         yield C.PROPERTIES_AND, (named[0],), 0.0
 
@@ -143,16 +137,11 @@ def _measure_of_owner(context: Context, of: Noun, measure: Measure) -> Iterator[
             yield category, made, cost + penalties.OWNED
 
 
-@RULES.rule(C.PROPERTY, C.WORD)
-def _property_year(context: Context, named: tuple[PropertyName, bool], word: Word) -> Iterator[Made]:
+@RULES.rule(C.PROPERTY, C.WORD, turned=0.0)
+def _property_year(context: Context, named: PropertyPhrase, word: Word) -> Iterator[Made]:
     """ "the founding year", "the date of completion" """
     if word is Word.DATE and ValueOf((named[0].term,)).kind(context.typing) is QuantityKind.DATE:
         yield C.PROPERTY, (named[0], True), 0.0
-
-
-@RULES.rule(C.WORD, C.PROPERTY)
-def _year_property(context: Context, word: Word, named: tuple[PropertyName, bool]) -> Iterator[Made]:
-    yield from _property_year(context, named, word)
 
 
 @RULES.rule(C.WORD, C.VALUES)

@@ -109,7 +109,7 @@ class Set(Node):
 
     def steps(self) -> list[tuple[Node, str]]:
         """Return how the set is found: the nodes in order, and a sentence of each."""
-        return [(self, f"Find {self.phrase()}.")]
+        return [(self, f"{'Take' if self.head else 'Find'} {self.phrase()}.")]
 
     def missing(self, before: str) -> tuple[str, str, str, str]:
         """Return what is missing where the set is empty: a triple in words, and a message ("" for the usual).
@@ -296,9 +296,11 @@ class Ranked:
 class Plan(Node):
     """A whole plan: what is asked."""
 
-    @abstractmethod
+    set: Set
+
     def about(self) -> Set:
         """Return the set that the plan is about."""
+        return self.set
 
     @abstractmethod
     def check(self, typing: Typing) -> None:

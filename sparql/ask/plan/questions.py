@@ -48,18 +48,20 @@ _AGGREGATES: Final = {
 _AGGREGATE_WORDS: Final = {Aggregate.SUM: "total", Aggregate.MOST: "greatest"}
 
 
+class _OfSet(Plan):
+    """What is asked of the members of a set."""
+
+    def check(self, typing: Typing) -> None:
+        typing.of(self.set)
+        _check_numbers(self.set, typing)
+
+
 @dataclass(frozen=True)
-class List(Plan):
+class List(_OfSet):
     """The members of a set; with a `limit`, only so many of them: "name three museums"."""
 
     set: Set
     limit: int | None = None
-
-    def about(self) -> Set:
-        return self.set
-
-    def check(self, typing: Typing) -> None:
-        _check_set(self.set, typing)
 
     def steps(self) -> list[tuple[Node, str]]:
         last = "List them." if self.limit is None else f"List {self.limit:,} of them."
@@ -105,16 +107,10 @@ class List(Plan):
 
 
 @dataclass(frozen=True)
-class Count(Plan):
+class Count(_OfSet):
     """How many members a set has."""
 
     set: Set
-
-    def about(self) -> Set:
-        return self.set
-
-    def check(self, typing: Typing) -> None:
-        _check_set(self.set, typing)
 
     def steps(self) -> list[tuple[Node, str]]:
         return [*self.set.steps(), (self, "Count them.")]
@@ -133,16 +129,10 @@ class Count(Plan):
 
 
 @dataclass(frozen=True)
-class Exists(Plan):
+class Exists(_OfSet):
     """Whether a set has any member."""
 
     set: Set
-
-    def about(self) -> Set:
-        return self.set
-
-    def check(self, typing: Typing) -> None:
-        _check_set(self.set, typing)
 
     def steps(self) -> list[tuple[Node, str]]:
         return [*self.set.steps(), (self, "Say whether there is any.")]
@@ -178,9 +168,6 @@ class Every(Plan):
     set: Set
     within: Set
 
-    def about(self) -> Set:
-        return self.set
-
     def check(self, typing: Typing) -> None:
         typing.of(self.set)
         typing.of(self.within)
@@ -207,9 +194,6 @@ class Values(Plan):
 
     quantity: Quantity
     set: Set
-
-    def about(self) -> Set:
-        return self.set
 
     def check(self, typing: Typing) -> None:
         _check_value(self.quantity, self.set, typing)
@@ -261,9 +245,6 @@ class Aggregation(Plan):
     aggregate: Aggregate
     quantity: Quantity
     set: Set
-
-    def about(self) -> Set:
-        return self.set
 
     def check(self, typing: Typing) -> None:
         _check_value(self.quantity, self.set, typing)
@@ -356,9 +337,6 @@ class Table(Plan):
 
     set: Set
     columns: tuple[Quantity, ...]
-
-    def about(self) -> Set:
-        return self.set
 
     def check(self, typing: Typing) -> None:
         for quantity in self.columns:
@@ -455,11 +433,6 @@ def _check_value(quantity: Quantity, node: Set, typing: Typing) -> None:
 def _check_aggregate(aggregate: Aggregate, quantity: Quantity | None, typing: Typing) -> None:
     if aggregate is not Aggregate.COUNT and (quantity is None or quantity.kind(typing) is QuantityKind.TEXT):
         raise PlanError(f'"{aggregate}" needs a quantity of numbers or dates.')
-
-
-def _check_set(node: Set, typing: Typing) -> None:
-    typing.of(node)
-    _check_numbers(node, typing)
 
 
 def _check_numbers(node: Set, typing: Typing) -> None:

@@ -180,9 +180,6 @@ class Named(Set):
     def restriction(self, *, singular: bool = False) -> str:
         return f"being {self.phrase()}"
 
-    def steps(self) -> list[tuple[Node, str]]:
-        return [(self, f"Take {self.phrase()}.")]
-
     def name(self) -> Term | None:
         return self.entity
 
@@ -219,9 +216,6 @@ class Kind(Set):
     def claim(self, shown: Shown, *, holds: bool) -> str:
         words = self.phrase(singular=True)
         return f"is {'' if holds else 'not '}a{'n' if words[:1] in 'aeiou' else ''} {words}"
-
-    def steps(self) -> list[tuple[Node, str]]:
-        return [(self, f"Take {self.phrase()}.")]
 
     def missing(self, before: str) -> tuple[str, str, str, str]:
         return UNKNOWN, "is a", self.of.words, ""
@@ -326,11 +320,11 @@ class And(Set):
         for part in self.sets:
             if isinstance(part, Top):
                 return part.deciding()
-            if isinstance(part, Compare | CompareTo):
+            if isinstance(part, _Compared):
                 rest = [
                     other
                     for other in self.sets
-                    if not (isinstance(other, Compare | CompareTo) and other.quantity == part.quantity)
+                    if not (isinstance(other, _Compared) and other.quantity == part.quantity)
                 ]
                 if rest:
                     return part.quantity, conjunction(rest)
@@ -376,9 +370,6 @@ class Or(Set):
             return f"one of {self.phrase()}"
         return " or ".join(part.restriction(singular=singular) for part in self.sets)
 
-    def steps(self) -> list[tuple[Node, str]]:
-        return [(self, f"Take {self.phrase()}.")]
-
     def noun(self) -> str:
         return _first_noun(self.sets)
 
@@ -389,11 +380,26 @@ class Or(Set):
         return all(part.is_few(places) for part in self.sets)
 
 
-@dataclass(frozen=True)
-class Minus(Set):
-    """What is in a set and not in another."""
+class _Chosen(Set):
+    """What is chosen from another set."""
 
     head = True
+
+    set: Set
+
+    def noun(self) -> str:
+        return self.set.noun()
+
+    def heads(self) -> Iterator[NamedNode | None]:
+        return self.set.heads()
+
+    def is_few(self, places: StatedPlaces) -> bool:
+        return self.set.is_few(places)
+
+
+@dataclass(frozen=True)
+class Minus(_Chosen):
+    """What is in a set and not in another."""
 
     set: Set
     without: Set
@@ -419,27 +425,16 @@ class Minus(Set):
             return f"{kept} without {without.to.phrase()}"
         return f"{kept} not {without.restriction(singular=singular)}"
 
-    def steps(self) -> list[tuple[Node, str]]:
-        return [*self.set.steps(), (self, f"Leave out those {self.without.restriction()}.")]
-
-    def noun(self) -> str:
-        return self.set.noun()
-
-    def heads(self) -> Iterator[NamedNode | None]:
-        return self.set.heads()
-
     def has_kind(self) -> bool:
         return self.set.has_kind()
 
-    def is_few(self, places: StatedPlaces) -> bool:
-        return self.set.is_few(places)
+    def steps(self) -> list[tuple[Node, str]]:
+        return [*self.set.steps(), (self, f"Leave out those {self.without.restriction()}.")]
 
 
 @dataclass(frozen=True)
-class Lacking(Set):
+class Lacking(_Chosen):
     """What is in a set and for which no value or thing of a property is recorded."""
-
-    head = True
 
     set: Set
     property: Term
@@ -463,18 +458,23 @@ class Lacking(Set):
             (self, f'Keep those for which no "{self.property.words}" is recorded.'),
         ]
 
-    def noun(self) -> str:
-        return self.set.noun()
 
-    def heads(self) -> Iterator[NamedNode | None]:
-        return self.set.heads()
+class _Compared(Set):
+    """What has a quantity that relates so to another value."""
 
-    def is_few(self, places: StatedPlaces) -> bool:
-        return self.set.is_few(places)
+    quantity: Quantity
+    test: Op
+
+    def missing(self, before: str) -> tuple[str, str, str, str]:
+        return before or UNKNOWN, self.quantity.words, UNKNOWN, ""
+
+    def order(self, places: StatedPlaces) -> int:
+        # Counts are worked out last.
+        return 5 if isinstance(self.quantity, CountOf) else 3
 
 
 @dataclass(frozen=True)
-class Compare(Set):
+class Compare(_Compared):
     """What has a quantity that relates so to a value."""
 
     quantity: Quantity
@@ -520,20 +520,14 @@ class Compare(Set):
             and value.datatype.value.endswith(_DATE_TYPES)
         )
 
-    def missing(self, before: str) -> tuple[str, str, str, str]:
-        return before or UNKNOWN, self.quantity.words, UNKNOWN, ""
-
     def recorded(self, head: Set, compiler: Compiler, typing: Typing) -> Sequence[Sequence[str]]:
         if isinstance(self.quantity, CountOf):
             return ((),)
         return ((compiler.has_value(head, self.quantity, typing),),)
 
-    def order(self, places: StatedPlaces) -> int:
-        return _order(self.quantity)
-
 
 @dataclass(frozen=True)
-class CompareTo(Set):
+class CompareTo(_Compared):
     """What has a quantity that relates so to the same quantity of an entity."""
 
     quantity: Quantity
@@ -568,14 +562,8 @@ class CompareTo(Set):
     def claim(self, shown: Shown, *, holds: bool) -> str:
         return claim_words(self.quantity.compared(self.test, shown.named(self.to)), holds=holds)
 
-    def missing(self, before: str) -> tuple[str, str, str, str]:
-        return before or UNKNOWN, self.quantity.words, UNKNOWN, ""
-
     def recorded(self, head: Set, compiler: Compiler, typing: Typing) -> Sequence[Sequence[str]]:
         return ([compiler.has_value(node, self.quantity, typing) for node in (head, self.to)],)
-
-    def order(self, places: StatedPlaces) -> int:
-        return _order(self.quantity)
 
 
 @dataclass(frozen=True)
@@ -602,13 +590,12 @@ class TextMatch(Set):
 
 
 @dataclass(frozen=True)
-class Top(Set):
+class Top(_Chosen):
     """The members of a set with the most or least of a quantity, `count` of them from the `first` on.
 
     With `first` and `count` 1, all that are equally far ahead.
     """
 
-    head = True
     single = True
 
     set: Set
@@ -685,12 +672,6 @@ class Top(Set):
     def deciding(self) -> tuple[Quantity, Set] | None:
         return self.quantity, self.set
 
-    def noun(self) -> str:
-        return self.set.noun()
-
-    def heads(self) -> Iterator[NamedNode | None]:
-        return self.set.heads()
-
     def is_few(self, places: StatedPlaces) -> bool:
         return True
 
@@ -698,15 +679,28 @@ class Top(Set):
         return 0
 
 
+class _Beside(Set):
+    """What is near or on a side of the members of a set."""
+
+    of: Set
+
+    def types(self, typing: Typing) -> Types:
+        typing.need(typing.of(self.of), typing.shaped, "has no geometry")
+        return typing.shaped
+
+    def recorded(self, head: Set, compiler: Compiler, typing: Typing) -> Sequence[Sequence[str]]:
+        return (_have_geometry(head, self.of, compiler, typing),)
+
+    def order(self, places: StatedPlaces) -> int:
+        return 4
+
+
 @dataclass(frozen=True)
-class SideOf(Set):
+class SideOf(_Beside):
     """What is on a side of the members of a set."""
 
     side: Side
     of: Set
-
-    def types(self, typing: Typing) -> Types:
-        return _shaped(typing, self.of)
 
     def lines(self, patterns: Patterns, var: str, *, few: bool = False) -> Lines:
         lines, there = geometry_of(patterns, self.of)
@@ -721,23 +715,14 @@ class SideOf(Set):
     def restriction(self, *, singular: bool = False) -> str:
         return f"{self.side} of {self.of.phrase()}"
 
-    def recorded(self, head: Set, compiler: Compiler, typing: Typing) -> Sequence[Sequence[str]]:
-        return (_have_geometry(head, self.of, compiler, typing),)
-
-    def order(self, places: StatedPlaces) -> int:
-        return 4
-
 
 @dataclass(frozen=True)
-class Near(Set):
+class Near(_Beside):
     """What is at most so many meters from any member of a set; `assumed`: the question gives no distance."""
 
     of: Set
     meters: int
     assumed: bool = False
-
-    def types(self, typing: Typing) -> Types:
-        return _shaped(typing, self.of)
 
     def lines(self, patterns: Patterns, var: str, *, few: bool = False) -> Lines:
         lines, distance = DistanceTo(self.of).value(patterns, var)
@@ -745,12 +730,6 @@ class Near(Set):
 
     def restriction(self, *, singular: bool = False) -> str:
         return f"within {kilometers(self.meters / 1000)} of {self.of.phrase()}"
-
-    def recorded(self, head: Set, compiler: Compiler, typing: Typing) -> Sequence[Sequence[str]]:
-        return (_have_geometry(head, self.of, compiler, typing),)
-
-    def order(self, places: StatedPlaces) -> int:
-        return 4
 
 
 def conjunction(parts: Sequence[Set]) -> Set:
@@ -817,19 +796,9 @@ def _is_other(patterns: Patterns, var: str, node: Set) -> Lines:
     return [f"FILTER({var} != {patterns.iri(node.entity.iri)})"] if isinstance(node, Named) else []
 
 
-def _shaped(typing: Typing, node: Set) -> Types:
-    typing.need(typing.of(node), typing.shaped, "has no geometry")
-    return typing.shaped
-
-
 def _have_geometry(head: Set, to: Set, compiler: Compiler, typing: Typing) -> Sequence[str]:
     ends = [entity for node in (head, to) if (entity := node.name()) is not None]
     return [compiler.has_geometry(entity, typing) for entity in ends]
-
-
-def _order(quantity: Quantity) -> int:
-    """Counts are worked out last."""
-    return 5 if isinstance(quantity, CountOf) else 3
 
 
 def _first_noun(sets: Sequence[Set]) -> str:
