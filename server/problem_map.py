@@ -9,9 +9,9 @@ from extractors.text.cleaning import TextError, TextTooLong, UnsupportedLanguage
 from geo.errors import GeoError
 from ontology.errors import OntologyError
 from server import errors as server
+from server import gaps
 from server.data.rdf_files import LoadError
 from server.data.sample.mapping import MappingError
-from server.gaps import gap_errors
 from server.http.bodies.streaming import ClientLeft
 from server.http.reporting.problems import ProblemMap, add_sparql
 from server.jobs import job
@@ -159,22 +159,22 @@ def all_problems() -> ProblemMap:
         "Text too long",
         members=lambda error: {"line": error.line, "limit_chars": error.limit},
     )
-    add(gap_errors.GapUnknown, 404, "No such gap")
-    add(gap_errors.GapDecided, 409, "Already decided", members=lambda error: {"state": error.status})
-    add(gap_errors.GapIncomplete, 422, "Nothing fills the gap")
+    add(gaps.GapUnknown, 404, "No such gap")
+    add(gaps.GapDecided, 409, "Already decided", members=lambda error: {"state": error.status})
+    add(gaps.GapIncomplete, 422, "Nothing fills the gap")
     add(
-        gap_errors.GapRefused,
+        gaps.GapRefused,
         422,
         "Statement does not conform",
         members=lambda error: {"refused": list(error.refused)},
     )
     add(
-        gap_errors.PassagesTooSlow,
+        gaps.PassagesTooSlow,
         503,
         "Passages not indexed yet",
         headers=lambda error: {"Retry-After": "60"},
     )
-    add(gap_errors.EncyclopediaUnreadable, 500, "Encyclopedia not readable")
+    add(gaps.EncyclopediaUnreadable, 500, "Encyclopedia not readable")
     add(job.ClusterUnavailable, 503, "Cluster unavailable")
     add(server.IdempotencyKeyUnusable, 400, "Idempotency key not usable")
     add(server.IdempotencyKeyReused, 422, "Idempotency key reused")

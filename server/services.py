@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from extractors.models.metering import MeteredModel
     from ontology import Schema
     from server.background import Background
-    from server.gaps.passages import Passages
-    from server.gaps.queue import GapQueue
+    from server.gaps.storage import GapQueue, Passages
     from server.http.access.admission import Admission
     from server.http.access.clients import Clients
     from server.http.access.guard import Guard
@@ -38,8 +37,7 @@ if TYPE_CHECKING:
     from server.monitoring.slow_queries import SlowQueries
     from server.monitoring.verdict_history import VerdictHistory
     from server.rules.rule_registry import RuleRegistry
-    from server.runtime.asking import ThreadedAsker
-    from server.runtime.asking_thread import AskingThread
+    from server.runtime.asking import AskingThread, ThreadedAsker
     from server.settings import Settings
     from server.writes.place_checks import PlaceChecks
     from server.writes.reviewing_writer import ReviewingWriter

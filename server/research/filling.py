@@ -22,9 +22,9 @@ from extractors.errors import ModelError
 from extractors.models.chat import ChatModel
 from server.cli.output import print_report
 from server.errors import ServerError
-from server.gaps.gap_errors import GapIncomplete
-from server.gaps.queue import Asked
+from server.gaps import GapIncomplete
 from server.gaps.service import GapService
+from server.gaps.storage import Asked
 from server.intake.plain_dialogue import PlainDialogue
 from server.research.evaluating import empty_graph
 from server.services import Services

@@ -159,13 +159,13 @@ def obstacle(services: Services, entity: NamedNode, other: NamedNode) -> str | N
 
 def asker(services: Services, schema: Schema, labels: LabelIndex, summary: DataSummary) -> ThreadedAsker:
     """What answers questions by an ontology."""
-    from server.runtime.asking import ModelOfCaller, ThreadedAsker, query_of_caller
+    from server.runtime.asking import ThreadedAsker, at_home, query_of_caller
     from sparql.ask.model import AskedModel
     from sparql.ask.service import Asker
     from sparql.names.resolution import representative
 
     settings = services.settings
-    asked = AskedModel(ModelOfCaller(services.model), settings.ask_samples, settings.ask_queries)
+    asked = AskedModel(services.model, settings.ask_samples, settings.ask_queries, at_home)
     answering = Asker(
         schema=schema,
         labels=labels,

@@ -16,9 +16,8 @@ from curation.proposals import Proposals
 from curation.review.review_queue import ReviewQueue
 from ontology import Schema
 from server.background import Background
-from server.gaps.passages import Passages
-from server.gaps.queue import GapQueue
 from server.gaps.service import graph_documents
+from server.gaps.storage import GapQueue, Passages
 from server.http.access.admission import Admission
 from server.http.access.clients import Clients
 from server.http.access.guard import Guard
@@ -38,7 +37,7 @@ from server.rules.edit import Kind
 from server.rules.rule_history import RuleHistory
 from server.rules.rule_registry import RuleRegistry
 from server.rules.usable_files import UNUSABLE, read_ontology, usable_ontology
-from server.runtime.asking_thread import AskingThread
+from server.runtime.asking import AskingThread
 from server.runtime.startup import ServerStartup, effects, obstacle, put_in_force, reason_after
 from server.services import Services
 from server.settings import Settings

@@ -15,8 +15,6 @@ from typing import Final
 
 from sparql.ask.errors import QuestionTooInvolved
 
-__all__ = ["COMPUTING_S", "QUERYING_S", "Budget", "budgeted", "current_budget"]
-
 COMPUTING_S: Final = 1.0
 QUERYING_S: Final = 8.0
 _EVERY: Final = 16

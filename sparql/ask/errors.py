@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from sparql.model.errors import SparqlError
 
-__all__ = ["AskError", "PlanError", "QuestionTooInvolved", "QuestionsRefused"]
-
 
 class AskError(SparqlError):
     """The question cannot be read; the message says how to write it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any, Final, Generic, TypeVar
 from pyoxigraph import NamedNode
 
 from extractors.errors import ModelReplyError
-from extractors.models.chat import ChatModel, Message
+from extractors.models.chat import ChatModel, Message, Reply
 from extractors.prompting.templates import PromptError, load_prompt
 from sparql.ask.errors import PlanError
 from sparql.ask.grammar.items import Context
@@ -146,6 +146,20 @@ _WARMTH: Final = 0.7
 
 
 @dataclass(frozen=True)
+class AskedModel:
+    """A language model, and how many plans of a question it writes at most, of which the answers vote.
+
+    `queries`: it may write SPARQL where it makes no plan. `run` runs its calls, on another loop where its
+    connections belong to one.
+    """
+
+    model: ChatModel
+    samples: int = 1
+    queries: bool = False
+    run: Callable[[Coroutine[Any, Any, Reply]], Awaitable[Reply]] = lambda call: call
+
+
+@dataclass(frozen=True)
 class Request:
     """What the model is asked: a dialog, the schema of its reply, and what the reply is called."""
 
@@ -167,9 +181,7 @@ Check = Callable[[str], Awaitable[Checked[T]]]
 """Reads a reply and runs it. Raises `PlanError` with what to correct."""
 
 
-async def vote(
-    model: ChatModel, request: Request, check: Check[T], samples: int, trace: Trace
-) -> list[tuple[T, float]]:
+async def vote(asked: AskedModel, request: Request, check: Check[T], trace: Trace) -> list[tuple[T, float]]:
     """Return one value for each answer set that replies found, with its share, the largest first.
 
     The first reply is the most likely one, the others are sampled. At most so many replies in all are
@@ -177,14 +189,15 @@ async def vote(
     """
     found: list[Checked[T]] = []
     repairs = request.repairs
-    for sample in range(samples):
+    for sample in range(asked.samples):
         messages = list(request.messages)
         while True:
             warmth = _WARMTH if sample else 0.0
             try:
-                reply = await model.complete(
+                call = asked.model.complete(
                     messages, schema=request.schema, max_tokens=_TOKENS, temperature=warmth
                 )
+                reply = await asked.run(call)
             except ModelReplyError as error:
                 trace.note(f"Reply {sample + 1} cannot be read.", request.what, str(error))
                 break
@@ -209,7 +222,7 @@ async def vote(
             )
             break
         votes = _votes(found)
-        if votes and votes[0][1] * 2 > samples:
+        if votes and votes[0][1] * 2 > asked.samples:
             break
     return [(value, count / len(found)) for value, count in _votes(found)]
 
@@ -220,18 +233,6 @@ def _votes(found: Sequence[Checked[T]]) -> list[tuple[T, int]]:
     for one in found:
         groups.setdefault(one.found, []).append(one.value)
     return sorted(((values[0], len(values)) for values in groups.values()), key=lambda one: -one[1])
-
-
-@dataclass(frozen=True)
-class AskedModel:
-    """A language model, and how many plans of a question it writes at most, of which the answers vote.
-
-    `queries`: it may write SPARQL where it makes no plan.
-    """
-
-    model: ChatModel
-    samples: int = 1
-    queries: bool = False
 
 
 class ModelPlanner:
@@ -276,7 +277,7 @@ class ModelPlanner:
             return Checked(plan, await self._find(plan, context))
 
         request = Request(self._prompt.messages(values), schema, "plan")
-        voted = await vote(self._model.model, request, check, self._model.samples, trace)
+        voted = await vote(self._model, request, check, trace)
         return [Candidate(plan, 1 - share) for plan, share in voted]
 
 

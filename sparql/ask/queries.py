@@ -289,7 +289,7 @@ class QueryWriter:
                 raise PlanError(f"The query cannot be run: {error}.") from error
 
         request = Request(self._prompt.messages(values), _SCHEMA, "query", 2 if known is not None else 0)
-        voted = await vote(self._model.model, request, check, self._model.samples, trace)
+        voted = await vote(self._model, request, check, trace)
         alone = len(voted) == 1 or (len(voted) > 1 and voted[0][1] > voted[1][1])
         return voted[0][0] if alone else None
 

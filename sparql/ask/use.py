@@ -7,6 +7,7 @@ question.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from math import isclose
@@ -41,7 +42,7 @@ from sparql.ask.linking.readings import (
 )
 from sparql.ask.linking.readings import Near as NearWord
 from sparql.ask.linking.words import BEFORE, Token
-from sparql.ask.plan.nodes import Plan, Quantity, parts_of
+from sparql.ask.plan.nodes import Node, Plan, Quantity, parts_of
 from sparql.ask.plan.quantities import (
     Arithmetic,
     CountOf,
@@ -79,6 +80,40 @@ from sparql.ask.plan.sets import (
 from sparql.ask.plan.terms import Aggregate, Op, Place, Side, Term
 
 _SURE: Final = 0.3
+_CONSTRUCTIONS: Final[Mapping[Question | Word, tuple[type[Node], ...]]] = {
+    Question.HOW_MANY: (Count, Group, Values, Difference),
+    Question.HOW_MANY_YEARS: (Difference,),
+    Question.HOW_MANY_TIMES: (Difference,),
+    Question.WHERE: (Related,),
+    Question.WHEN: (Values,),
+    Question.HOW_FAR: (DistanceTo,),
+    **dict.fromkeys((Question.HOW_MUCH, Question.HOW_LONG, Question.HOW), (Values, Difference, Aggregation)),
+    **dict.fromkeys(
+        (Question.YES_NO, Question.IS, Question.THERE),
+        (Exists, Every, List, Count, Values, Group, Aggregation, Difference),
+    ),
+    Word.OUTSIDE: (Minus,),
+    Word.DATE: (ValueOf, EarliestOf),
+    Word.DIFFERENCE: (Difference,),
+    Word.OTHERS: (Top,),
+    Word.SAME: (CompareTo,),
+    Word.NOT: (Minus, Lacking),
+    Word.EXCEPT: (Minus,),
+    Word.WITHOUT: (Minus, Lacking),
+    Word.OR: (Or,),
+    Word.PER: (Group, Every, Values, Table),
+    Word.THAN_TO: (Arithmetic,),
+    Word.THAN: (Compare, CompareTo, Difference),
+    Word.BETWEEN: (DistanceTo, Difference, Or),
+    Word.AND: (And, Or, DistanceTo, Minus, Difference),
+}
+"""The nodes of which a plan needs one for a function word; words without an entry need none."""
+_SEVERAL: Final[Mapping[Question | Word, type[Node]]] = {
+    Word.SAME: Related,
+    Word.BETWEEN: Compare,
+    Word.AND: Compare,
+}
+"""The nodes of which several do as well."""
 
 
 def unused_words(plan: Plan, linked: LinkedQuestion) -> list[Token]:
@@ -158,10 +193,8 @@ class _Facts:
                 return any(isinstance(one, Compare) and one.value == value for one in self.parts)
             case Number() | DateValue() | Ordinal():
                 return self._value(meaning, linked)
-            case Question():
-                return self._question(meaning, first=linked.opens(reading))
-            case Word():
-                return self._word(meaning)
+            case Question() | Word():
+                return self._function_word(meaning, first=linked.opens(reading))
             case _:
                 return self._construction(meaning, linked.words(reading))
 
@@ -182,70 +215,20 @@ class _Facts:
         numbers = [float(n) for n in map(_number, self.parts) if n is not None]
         return any(isclose(a, b, rel_tol=0.02) for a in wanted_numbers for b in numbers)
 
-    def _question(self, meaning: Question, *, first: bool) -> bool:
-        match meaning:
-            case Question.LIST:
-                return first
-            case Question.HOW_MANY:
-                return self.has(Count, Group, Values, Difference)
-            case Question.HOW_MANY_YEARS | Question.HOW_MANY_TIMES:
-                return self.has(Difference)
-            case Question.WHERE:
-                return self.has(Related)
-            case Question.WHEN:
-                return self.has(Values)
-            case Question.HOW_FAR:
-                return self.has(DistanceTo)
-            case Question.HOW_MUCH | Question.HOW_LONG | Question.HOW:
-                return self.has(Values, Difference, Aggregation)
-            case Question.YES_NO | Question.IS | Question.THERE:
-                return self.has(Exists, Every, List, Count, Values, Group, Aggregation, Difference)
-            case _:
-                return True
-
-    def _word(self, word: Word) -> bool:
-        match word:
-            case Word.COMMA:
-                return True
-            case Word.OUTSIDE:
-                return self.has(Minus)
-            case Word.DATE:
-                return self.has(ValueOf, EarliestOf)
-            case Word.DIFFERENCE:
-                return self.has(Difference)
-            case Word.OTHERS:
-                return self.has(Top)
-            case Word.SAME:
-                return self.has(CompareTo) or sum(isinstance(p, Related) for p in self.parts) > 1
-            case Word.NOT:
-                return self.has(Minus, Lacking) or Place.DISJOINT in self.parts
-            case Word.EXCEPT:
-                return self.has(Minus)
-            case Word.WITHOUT:
-                return self.has(Minus, Lacking)
-            case Word.OR:
-                return self.has(Or)
-            case Word.BOTH:
-                return self.has(And) and not self.has(Or)
-            case Word.PER:
-                return self.has(Group, Every, Values, Table)
-            case Word.ALL:
-                return not self.has(Exists)
-            case Word.THAN_TO:
-                return self.has(Arithmetic)
-            case Word.THAN:
-                return self.has(Compare, CompareTo, Difference)
-            case Word.BETWEEN:
-                return self.has(DistanceTo, Difference, Or) or sum(map(_is_compared, self.parts)) > 1
-            case Word.AND:
-                return (
-                    self.has(And, Or, DistanceTo, Minus, Difference)
-                    or sum(isinstance(p, Compare) for p in self.parts) > 1
-                )
-
-    def _is_in(self, unit: str) -> bool:
-        """Whether a value of the plan is given in a unit."""
-        return any(isinstance(part, Quantity) and part.answer_unit == unit for part in self.parts)
+    def _function_word(self, meaning: Question | Word, *, first: bool) -> bool:
+        """Whether the plan has the construction that a function word stands for."""
+        if meaning is Question.LIST:
+            return first
+        if meaning is Word.ALL:
+            return not self.has(Exists)
+        if meaning is Word.BOTH:
+            return self.has(And) and not self.has(Or)
+        if meaning is Word.NOT and Place.DISJOINT in self.parts:
+            return True
+        several = _SEVERAL.get(meaning)
+        if several is not None and sum(isinstance(part, several) for part in self.parts) > 1:
+            return True
+        return meaning not in _CONSTRUCTIONS or self.has(*_CONSTRUCTIONS[meaning])
 
     def _is_preposition(self, words: str) -> bool:
         """Whether "in" may be that of a property: "expertise in", "in France" as a text."""
@@ -261,7 +244,7 @@ class _Facts:
             case Side():
                 return any(isinstance(part, SideOf) and part.side is meaning for part in self.parts)
             case UnitName(unit):
-                return self._is_in(unit)
+                return any(isinstance(p, Quantity) and p.answer_unit == unit for p in self.parts)
             case Neighbor():
                 return PlaceLink(Place.TOUCHES) in self.parts
             case On():
@@ -284,8 +267,7 @@ class _Facts:
                     return True
                 return any(isinstance(p, Top) and p.most is most for p in self.parts) or self.has(Aggregation)
             case Measure(size):
-                sizes = {part.size for part in self.parts if isinstance(part, SizeOf)}
-                sizes |= {part.measured for part in self.parts if isinstance(part, ValueOf) and part.measured}
+                sizes = {part.measures for part in self.parts if isinstance(part, Quantity)}
                 return size in sizes if size is not None else self.has(DistanceTo)
             case Derived():
                 return self.has(Arithmetic)
@@ -319,7 +301,3 @@ def _number(part: Any) -> Decimal | None:
         except InvalidOperation:
             return None
     return None
-
-
-def _is_compared(part: Any) -> bool:
-    return isinstance(part, Compare)

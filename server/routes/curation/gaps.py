@@ -9,8 +9,8 @@ from starlette.requests import Request
 
 from curation.review.review_item import Reviewer
 from server.errors import InvalidBody
-from server.gaps.queue import GapFilter, GapStatus
 from server.gaps.service import MOST_AT_ONCE, GapService
+from server.gaps.storage import GapFilter, GapStatus
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_json
 from server.http.bodies.streaming import while_connected

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from server.errors import StateUnreadable
-from server.gaps.completion import is_completable
-from server.gaps.queue import Asked, recorded_gaps
+from server.gaps.service import is_completable
+from server.gaps.storage import Asked, recorded_gaps
 from server.http.access.keys import Scope
 from server.http.bodies.event_stream import Note, in_steps, step_events
 from server.http.bodies.request_bodies import body_schema, described_as, read_json

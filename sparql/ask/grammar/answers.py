@@ -30,8 +30,6 @@ from sparql.ask.plan.sets import (
 )
 from sparql.ask.plan.terms import Aggregate, Op, Operation, Place, QuantityKind, Size
 
-__all__ = ["RULES", "finish"]
-
 RULES = Rules()
 _Much = tuple[Comparator | Noun, Noun | None]
 

@@ -23,8 +23,6 @@ from sparql.ask.plan.terms import Operation, QuantityKind, Size, Term
 from sparql.ask.plan.typing import Types, Typing, both
 from sparql.model.vocabulary import DCTERMS
 
-__all__ = ["Quantities"]
-
 _BEGINNINGS: Final = frozenset(
     {DCTERMS.created}
     | {

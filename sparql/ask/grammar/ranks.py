@@ -24,8 +24,6 @@ from sparql.ask.plan.quantities import CountOf, DistanceTo, EarliestOf, Position
 from sparql.ask.plan.sets import And, Kind, PlaceLink, PropertyLink, Related, Top
 from sparql.ask.plan.terms import Op, Place, QuantityKind
 
-__all__ = ["ASSUMED_NEAREST", "RULES"]
-
 RULES = Rules()
 
 
@@ -113,10 +111,7 @@ def _nth_in_size(context: Context, ordinal: Ordinal, measure: Measure) -> Iterat
 @RULES.rule(C.MEASURE, C.RANKING)
 def _covers_most(context: Context, measure: Measure, ranking: Ranking) -> Iterator[Made]:
     """ "covers the largest area" """
-    if measure.verb and measure.size in (
-        getattr(ranking.quantity, "size", None),
-        getattr(ranking.quantity, "measured", None),
-    ):
+    if measure.verb and ranking.quantity is not None and measure.size is ranking.quantity.measures:
         yield C.RANKING, ranking, 0.0
 
 
@@ -256,8 +251,7 @@ def _ranked_to(context: Context, of: Noun, named: PropertyPhrase) -> Iterator[Ma
 def _ranked_by_size(context: Context, of: Noun, measure: Measure) -> Iterator[Made]:
     """ "the largest park by area" """
     quantity = of.node.quantity if isinstance(of.node, Top) else None
-    sizes = [getattr(quantity, "size", None), getattr(quantity, "measured", None)]
-    if measure.size is not None and measure.size in sizes:
+    if quantity is not None and measure.size is not None and measure.size is quantity.measures:
         yield C.NOUN, of, 0.0
 
 

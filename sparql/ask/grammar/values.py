@@ -24,8 +24,6 @@ from sparql.ask.plan.questions import Aggregation, Table, Values
 from sparql.ask.plan.sets import Related
 from sparql.ask.plan.terms import Aggregate, QuantityKind, Size
 
-__all__ = ["RULES"]
-
 RULES = Rules()
 
 
@@ -84,10 +82,7 @@ def _value_between(context: Context, named: PropertyPhrase, of: Noun) -> Iterato
 def _measured_again(context: Context, values: Values, measure: Measure) -> Iterator[Made]:
     """ "What area does the park cover?" """
     quantity = values.quantity.quantity if isinstance(values.quantity, Converted) else values.quantity
-    if measure.size is not None and measure.size in (
-        getattr(quantity, "size", None),
-        getattr(quantity, "measured", None),
-    ):
+    if measure.size is not None and measure.size is quantity.measures:
         yield C.VALUES, values, 0.0
 
 

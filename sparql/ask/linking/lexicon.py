@@ -37,8 +37,6 @@ from sparql.ask.linking.words import english, idle_words, key_of
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan.terms import Aggregate, Op, Place, Side, Size, Term
 
-__all__ = ["LONGEST", "FunctionWords", "TermNames", "derived"]
-
 LONGEST: Final = 6
 _LONG: Final = 5
 _MOST_AKIN: Final = 3

@@ -11,31 +11,6 @@ from pyoxigraph import Literal, NamedNode
 from ontology import OntologyProperty
 from sparql.ask.plan.terms import Aggregate, Op, Place, Side, Size, Term
 
-__all__ = [
-    "Adjective",
-    "ClassName",
-    "Comparator",
-    "DateValue",
-    "Derived",
-    "EntityName",
-    "HowMuch",
-    "Meaning",
-    "Measure",
-    "More",
-    "Near",
-    "Neighbor",
-    "Number",
-    "On",
-    "Ordinal",
-    "PropertyName",
-    "Question",
-    "Reading",
-    "Superlative",
-    "TextValue",
-    "UnitName",
-    "Word",
-]
-
 
 class Question(StrEnum):
     """What kind of answer the words ask for."""

@@ -19,8 +19,6 @@ from pyoxigraph import NamedNode, Quad
 from ontology import PropertyKind, Schema
 from sparql.model.vocabulary import RDF
 
-__all__ = ["DataSummary", "PropertyUse", "RunQuery"]
-
 RunQuery = Callable[[str], Awaitable[Mapping[str, Any]]]
 
 _SAMPLE: Final = 4000

@@ -20,8 +20,6 @@ from sparql.ask.linking.words import Token, english
 from sparql.ask.plan.terms import Term
 from sparql.model.vocabulary import RDF, XSD
 
-__all__ = ["read_numbers", "read_texts"]
-
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _DECADE = re.compile(r"(1\d|20)(\d)0s")
 _CENTURY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from server.gaps import queue as queue_module
-from server.gaps.passages import GraphDocuments, Passages
-from server.gaps.queue import Asked, GapFilter, GapQueue
+from server.gaps import storage
+from server.gaps.storage import Asked, GapFilter, GapQueue, GraphDocuments, Passages
 from server.http.pages import MOST_BYTES, page
 
 
@@ -22,7 +21,7 @@ def gap(name: str) -> dict[str, str]:
 
 @pytest.fixture
 def gaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GapQueue:
-    monkeypatch.setattr(queue_module, "MOST_OPEN", 10)
+    monkeypatch.setattr(storage, "MOST_OPEN", 10)
     return GapQueue(tmp_path)
 
 

@@ -7,7 +7,7 @@ from statistics import median
 
 import pytest
 
-from server.runtime.asking_thread import AskingThread, at_home
+from server.runtime.asking import AskingThread, at_home
 from sparql.ask.budget import Budget, current_budget
 from sparql.ask.errors import QuestionsRefused
 from sparql.workers.fair_queue import CLIENT
