@@ -352,12 +352,14 @@ class Asker:
             head = _head(plan.set).phrase()
             message = f"Whether it holds is not recorded: {head} {missing.restriction()}."
             return [Gap(GapKind.DATA, message, 1, head)], True
-        if isinstance(plan, Every) or outcome.count:
+        answered = plan.is_answered(outcome)
+        if isinstance(plan, Every) or (outcome.count and answered):
             return [], False
         gap = await unknown_gap(plan, *ways)
         if gap is not None:
             return [gap], True
-        return [await data_gap(plan, *ways)], isinstance(plan, Values) or not is_closed(plan, typing)
+        unknown = isinstance(plan, Values) or not answered or not is_closed(plan, typing)
+        return [await data_gap(plan, *ways)], unknown
 
     async def _follow_up(
         self, question: str, history: Sequence[str], planning: Context, trace: Trace

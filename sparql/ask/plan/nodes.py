@@ -314,6 +314,10 @@ class Plan(Node):
     def query(self, patterns: Patterns) -> Query:
         """Return the query that answers the plan."""
 
+    def is_answered(self, outcome: Outcome) -> bool:
+        """Return whether there is a value where the plan asks for one: nothing is divided by zero."""
+        return True
+
     @abstractmethod
     def sentence(self, outcome: Outcome, shown: Shown) -> str:
         """Return what was found as a sentence, including zero."""

@@ -340,6 +340,8 @@ class Position(Quantity):
         return "latitude" if self.side in (Side.NORTH, Side.SOUTH) else "longitude"
 
     def types(self, typing: Typing) -> Types:
+        if self.side not in SIDES:
+            raise PlanError(f"How far {self.side} is no number: a position is one of {', '.join(SIDES)}.")
         return typing.shaped
 
     def value(self, patterns: Patterns, var: str, *, few: bool = False) -> tuple[Lines, str]:
@@ -438,6 +440,9 @@ class Arithmetic(Quantity):
         return f"{self.left.words} {self.operation} {self.right.words}"
 
     def types(self, typing: Typing) -> Types:
+        for part in (self.left, self.right):
+            if part.kind(typing) is not QuantityKind.NUMBER:
+                raise PlanError(f'"{part.words}" is no number: "{self.operation}" needs two numbers.')
         return both(self.left.types(typing), self.right.types(typing))
 
     def value(self, patterns: Patterns, var: str, *, few: bool = False) -> tuple[Lines, str]:

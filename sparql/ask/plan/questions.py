@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from sparql.ask.errors import PlanError
 from sparql.ask.plan.nodes import Lines, Link, Node, Plan, Quantity, Set, Shown, per_member
-from sparql.ask.plan.quantities import ClassOf, CountOf, EarliestOf, ValueOf
+from sparql.ask.plan.quantities import ClassOf, EarliestOf, ValueOf
 from sparql.ask.plan.sets import (
     And,
-    Compare,
     CompareTo,
     Kind,
     Minus,
@@ -37,7 +35,6 @@ from sparql.ask.plan.terms import (
 )
 from sparql.ask.plan.typing import Typing
 
-_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 _AGGREGATES: Final = {
     Aggregate.SUM: "SUM",
     Aggregate.AVERAGE: "AVG",
@@ -53,7 +50,6 @@ class _OfSet(Plan):
 
     def check(self, typing: Typing) -> None:
         typing.of(self.set)
-        _check_numbers(self.set, typing)
 
 
 @dataclass(frozen=True)
@@ -260,9 +256,14 @@ class Aggregation(Plan):
         select = f"SELECT ({aggregate} AS ?result) (COUNT(*) AS ?of)"
         return patterns.query(f"{select}\n{where([f'{{ {inner} }}'])}", "result", Result.VALUES, ("of",))
 
+    def is_answered(self, outcome: Outcome) -> bool:
+        return "result" in outcome.rows[0]
+
     def sentence(self, outcome: Outcome, shown: Shown) -> str:
         row = outcome.rows[0]
-        value = self.quantity.shown(row["result"]["value"], shown.schema)
+        value = row["result"]["value"]
+        counts = self.aggregate is Aggregate.COUNT
+        value = number_words(value) if counts else self.quantity.shown(value, shown.schema)
         aggregate = _AGGREGATE_WORDS.get(self.aggregate, self.aggregate)
         return (
             f"The {aggregate} {self.quantity.words} of {self.set.phrase()} is {value}, "
@@ -318,6 +319,9 @@ class Difference(Plan):
 
     def ends(self) -> list[Term]:
         return _names([self.left, self.right])
+
+    def is_answered(self, outcome: Outcome) -> bool:
+        return bool(outcome.rows)
 
     def sentence(self, outcome: Outcome, shown: Shown) -> str:
         result, words = outcome.rows[0]["result"]["value"], self.quantity.words
@@ -427,26 +431,14 @@ def _entities(patterns: Patterns, node: Set, columns: Sequence[Quantity]) -> Que
 
 def _check_value(quantity: Quantity, node: Set, typing: Typing) -> None:
     typing.need(typing.of(node), quantity.types(typing), "has no such value")
-    _check_numbers(node, typing)
 
 
 def _check_aggregate(aggregate: Aggregate, quantity: Quantity | None, typing: Typing) -> None:
-    if aggregate is not Aggregate.COUNT and (quantity is None or quantity.kind(typing) is QuantityKind.TEXT):
+    kind = None if quantity is None else quantity.kind(typing)
+    if aggregate in (Aggregate.SUM, Aggregate.AVERAGE) and kind is not QuantityKind.NUMBER:
+        raise PlanError(f'"{aggregate}" needs a quantity of numbers.')
+    if aggregate is not Aggregate.COUNT and kind in (None, QuantityKind.TEXT):
         raise PlanError(f'"{aggregate}" needs a quantity of numbers or dates.')
-
-
-def _check_numbers(node: Set, typing: Typing) -> None:
-    """Check the values that quantities are compared with."""
-    for part in parts_of_set(node):
-        if isinstance(part, Minus):
-            _check_numbers(part.set, typing)
-        if not isinstance(part, Compare) or isinstance(part.quantity, CountOf):
-            continue
-        kind, value = part.quantity.kind(typing), part.value.value
-        if kind is QuantityKind.NUMBER and _NUMBER.fullmatch(value) is None:
-            raise PlanError(f'"{value}" is no number.')
-        if kind is QuantityKind.DATE and not value[:4].isdigit():
-            raise PlanError(f'"{value}" is no date: write the year, or year-month-day.')
 
 
 def _compared_with(node: Set) -> list[Set]:

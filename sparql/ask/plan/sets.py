@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pyoxigraph import Literal, NamedNode
 
+from sparql.ask.errors import PlanError
 from sparql.ask.places import StatedPlaces
 from sparql.ask.plan.nodes import (
     UNKNOWN,
@@ -70,6 +72,7 @@ _DATE_TESTS: Final = {
     Op.AT_LEAST: "{left} >= {right}",
     Op.MORE: "({left} > {right} && !STRSTARTS({left}, {right}))",
 }
+_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 _DATE_TYPES: Final = ("gYear", "gYearMonth", "date")
 
 
@@ -482,7 +485,12 @@ class Compare(_Compared):
     value: Literal
 
     def types(self, typing: Typing) -> Types:
-        return self.quantity.types(typing)
+        types, kind, value = self.quantity.types(typing), self.quantity.kind(typing), self.value.value
+        if kind is QuantityKind.NUMBER and _NUMBER.fullmatch(value) is None:
+            raise PlanError(f'"{value}" is no number.')
+        if kind is QuantityKind.DATE and not value[:4].isdigit():
+            raise PlanError(f'"{value}" is no date: write the year, or year-month-day.')
+        return types
 
     def lines(self, patterns: Patterns, var: str, *, few: bool = False) -> Lines:
         quantity, value = self.quantity, self.value.value

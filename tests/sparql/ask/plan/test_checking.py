@@ -21,6 +21,15 @@ def related(link: object, to: object) -> dict[str, object]:
 
 DESIGNED = {"op": "property link", "property": "designed by"}
 WITHIN = {"op": "place link", "place": "within"}
+PARK = {"op": "kind", "of": "park"}
+SIZE = {"op": "size of", "size": "area"}
+MUSEUMS_IN_IT = {"op": "count of", "link": {"op": "place link", "place": "contains"}, "set": MUSEUM}
+NORTHEAST = {"op": "position", "side": "northeast"}
+SUM = {"op": "arithmetic", "operation": "plus"}
+
+
+def compared(quantity: object, test: str, value: str) -> dict[str, object]:
+    return {"op": "compare", "quantity": quantity, "test": test, "value": value}
 
 
 @pytest.mark.parametrize(
@@ -37,6 +46,20 @@ WITHIN = {"op": "place link", "place": "within"}
         (
             {"op": "aggregation", "aggregate": "sum", "quantity": OPENED, "set": MUSEUM},
             '"sum" needs a quantity of numbers',
+        ),
+        (
+            {"op": "every", "set": MUSEUM, "within": compared(SIZE, "equal", "1960-05")},
+            '"1960-05" is no number',
+        ),
+        (
+            {"op": "count", "set": related(WITHIN, compared(SIZE, "more", "0) } #"))},
+            '"0) } #" is no number',
+        ),
+        ({"op": "count", "set": compared(MUSEUMS_IN_IT, "more", "two")}, '"two" is no number'),
+        ({"op": "list", "set": {"op": "top", "set": PARK, "quantity": NORTHEAST, "most": True}}, "position"),
+        (
+            {"op": "values", "quantity": {**SUM, "left": OPENED, "right": SIZE}, "set": MUSEUM},
+            '"opened" is no number',
         ),
     ],
 )
@@ -61,3 +84,21 @@ async def test_what_fits_is_compiled_and_run(city: City, plan: object) -> None:
     assert result.sparql is not None
     assert result.results is not None
     assert result.answer is not None
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {"op": "aggregation", "aggregate": "count", "quantity": {"op": "class of"}, "set": MUSEUM},
+        {
+            "op": "difference",
+            "quantity": {"op": "distance to", "to": GLASS},
+            "left": PARK,
+            "right": GLASS,
+        },
+        {"op": "aggregation", "aggregate": "most", "quantity": SIZE, "set": MUSEUM},
+    ],
+)
+async def test_what_has_no_value_is_answered_or_reported_as_missing(city: City, plan: object) -> None:
+    result = await city.asker().run(plan=plan)
+    assert (result.answer is None) == bool(result.gaps)
