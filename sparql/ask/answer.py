@@ -249,19 +249,20 @@ def _word_gap(run: Sequence[Token], linked: LinkedQuestion) -> Gap:
 def _property_of(run: Sequence[Token], linked: LinkedQuestion) -> Term | None:
     """The property of the ontology that just these words name best."""
     found = [
-        (one.cost, one.meaning.term)
-        for one in linked.readings
-        if isinstance(one.meaning, PropertyName)
-        and one.cost <= _SURE
-        and list(linked.tokens[one.start : one.end]) == list(run)
+        (reading.cost, reading.meaning.term)
+        for reading in linked.readings
+        if isinstance(reading.meaning, PropertyName)
+        and reading.cost <= _SURE
+        and list(linked.tokens[reading.start : reading.end]) == list(run)
     ]
     return min(found, key=lambda pair: pair[0])[1] if found else None
 
 
 def _subject_of(linked: LinkedQuestion) -> str:
     """The one thing that a question names and that is not only where its things are; "?" for several."""
-    named = {one.meaning.term.words for one in linked.names if isinstance(one.meaning, EntityName)}
-    of_kinds = any(isinstance(one.meaning, ClassName) for one in linked.readings)
+    meanings = [reading.meaning for reading in linked.names]
+    named = {meaning.term.words for meaning in meanings if isinstance(meaning, EntityName)}
+    of_kinds = any(isinstance(reading.meaning, ClassName) for reading in linked.readings)
     return named.pop() if len(named) == 1 and not of_kinds else UNKNOWN
 
 
@@ -273,10 +274,10 @@ def _end_of_name(last: Token, tokens: Sequence[Token]) -> Token:
 
 def _named_by(run: Sequence[Token], linked: LinkedQuestion) -> Iterator[Term]:
     """The entities that just these words name; an article may be before them."""
-    for one in linked.readings:
-        words = list(linked.tokens[one.start : one.end])
-        if isinstance(one.meaning, EntityName) and words[-len(run) :] == list(run):
-            yield one.meaning.term
+    for reading in linked.readings:
+        words = list(linked.tokens[reading.start : reading.end])
+        if isinstance(reading.meaning, EntityName) and words[-len(run) :] == list(run):
+            yield reading.meaning.term
 
 
 def _runs(tokens: Sequence[Token], words: Sequence[Token]) -> Iterator[list[Token]]:
@@ -326,7 +327,7 @@ def _no_value(node: Set, quantity: Quantity) -> Gap:
 
 def _empty_part(parts: Sequence[Set], number: int) -> Gap:
     part = parts[-1]
-    # What is shown may be one part alone, for the second of a plan.
+    # What is shown may be reading part alone, for the second of a plan.
     before = conjunction(parts[:-1] or parts).phrase() if number > 1 else ""
     subject, relation, object_, message = part.missing(before)
     if not message:

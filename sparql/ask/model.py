@@ -40,7 +40,7 @@ _SHOWN: Final = 4
 def offered_terms(linked: LinkedQuestion, context: Context) -> dict[str, list[Term]]:
     """Return the names, classes and relations that words may mean, and terms of the ontology like them."""
     found: dict[str, dict[Term, None]] = {NAME: {}, CLASS: {}, RELATION: {}}
-    for reading in sorted(linked.readings, key=lambda one: one.cost):
+    for reading in sorted(linked.readings, key=lambda reading: reading.cost):
         match reading.meaning:
             case EntityName(term):
                 found[NAME].setdefault(term)
@@ -49,8 +49,8 @@ def offered_terms(linked: LinkedQuestion, context: Context) -> dict[str, list[Te
             case PropertyName(term):
                 found[RELATION].setdefault(term)
     snippet = context.typing.schema.snippet(linked.text, _OFFERED, _OFFERED)
-    for one in snippet.classes:
-        found[CLASS].setdefault(Term(one.iri, one.label))
+    for kind in snippet.classes:
+        found[CLASS].setdefault(Term(kind.iri, kind.label))
     for known in snippet.properties:
         found[RELATION].setdefault(Term(known.iri, known.label))
     return {name: [t for t in terms if t.words][: 2 * _OFFERED] for name, terms in found.items()}
@@ -80,16 +80,16 @@ class Examples:
         own = prompts / _EXAMPLES if prompts is not None else None
         if own is not None and own.is_file():
             self._all += _read(own.read_text(encoding="utf-8"), str(own))
-        self._words = [_words(one.question) for one in self._all]
+        self._words = [_words(example.question) for example in self._all]
         self._counts = Counter(word for words in self._words for word in words)
 
     def like(self, linked: LinkedQuestion, *, sparql: bool = False) -> list[Example]:
         """Return the examples most like a question in the words that name nothing; the best comes last."""
         named = {
             n
-            for one in linked.readings
-            if isinstance(one.meaning, EntityName | ClassName | PropertyName)
-            for n in range(one.start, one.end)
+            for reading in linked.readings
+            if isinstance(reading.meaning, EntityName | ClassName | PropertyName)
+            for n in range(reading.start, reading.end)
         }
         words = set(key_of([t.text for n, t in enumerate(linked.tokens) if n not in named]))
         scored = [
@@ -97,7 +97,7 @@ class Examples:
             for n, (example, theirs) in enumerate(zip(self._all, self._words, strict=True))
             if bool(example.sparql) is sparql
         ]
-        best = sorted(scored, key=lambda one: one[:2], reverse=True)[:_SHOWN]
+        best = sorted(scored, key=lambda pair: pair[:2], reverse=True)[:_SHOWN]
         return [example for _, _, example in reversed(best)]
 
     def _weight(self, word: str) -> float:
@@ -230,9 +230,9 @@ async def vote(asked: AskedModel, request: Request, check: Check[T], trace: Trac
 def _votes(found: Sequence[Checked[T]]) -> list[tuple[T, int]]:
     """Return the first value of each answer set with its votes, the most votes first."""
     groups: dict[Hashable, list[T]] = {}
-    for one in found:
-        groups.setdefault(one.found, []).append(one.value)
-    return sorted(((values[0], len(values)) for values in groups.values()), key=lambda one: -one[1])
+    for checked in found:
+        groups.setdefault(checked.found, []).append(checked.value)
+    return sorted(((values[0], len(values)) for values in groups.values()), key=lambda pair: -pair[1])
 
 
 class ModelPlanner:
@@ -260,7 +260,7 @@ class ModelPlanner:
         """
         offered = {kind: dict(_named(terms)) for kind, terms in offered_terms(linked, context).items()}
         by_words = {words: term for terms in offered.values() for words, term in terms.items()}
-        shown = [f"Question: {one.question}\n{one.reply}" for one in self._examples.like(linked)]
+        shown = [f"Question: {example.question}\n{example.reply}" for example in self._examples.like(linked)]
         values = {
             "question": " ".join(linked.text.split()),
             "examples": "\n\n".join(shown),

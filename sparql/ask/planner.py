@@ -185,8 +185,8 @@ class _Cell:
             self._prune(item.category)
 
     def _prune(self, category: Category) -> None:
-        kept = sorted(self.by_category[category].values(), key=lambda one: one.cost)[:_BEAM]
-        self.by_category[category] = {one.meaning: one for one in kept}
+        kept = sorted(self.by_category[category].values(), key=lambda item: item.cost)[:_BEAM]
+        self.by_category[category] = {item.meaning: item for item in kept}
 
     def close(self) -> _Closed:
         """Return the items by category, when the cell is complete."""
@@ -241,12 +241,12 @@ def _combined(left: _Closed, right: _Closed, grammar: Grammar, context: Context)
         found = [
             (rules, others) for other, others in right.items() if (rules := grammar.get((category, other)))
         ]
-        for one in items if found else ():
+        for item in items if found else ():
             for rules, others in found:
                 for other in others:
                     for rule in rules:
-                        for made, meaning, cost in rule(context, one.meaning, other.meaning):
-                            yield Item(made, meaning, one.cost + other.cost + cost)
+                        for made, meaning, cost in rule(context, item.meaning, other.meaning):
+                            yield Item(made, meaning, item.cost + other.cost + cost)
 
 
 def _begins(start: int, first: int) -> Iterator[int]:
@@ -277,7 +277,7 @@ class EnumerationPlanner:
         trace.note(
             "Plans are built of what the words may mean and of what the data links.",
             "enumerate",
-            "; ".join(f"{one.cost:.2f}: {' '.join(one.plan.sentences())}" for one in found[:3])
+            "; ".join(f"{best.cost:.2f}: {' '.join(best.plan.sentences())}" for best in found[:3])
             or "No plan uses every word.",
         )
         return found
@@ -309,7 +309,8 @@ def _enumerate(linked: LinkedQuestion, context: Context) -> Sequence[Candidate]:
             plan = List(_nearest(plan.set))
         if item.cost + more < found.get(plan, 99.0) and _is_sound(plan, linked, typing):
             found[plan] = item.cost + more + penalties.SKIPPED_WORD * skipped_words(plan, linked)
-    ranked = sorted((Candidate(plan, cost) for plan, cost in found.items()), key=lambda one: one.cost)
+    candidates = [Candidate(plan, cost) for plan, cost in found.items()]
+    ranked = sorted(candidates, key=lambda candidate: candidate.cost)
     return ranked[:_KEPT]
 
 
@@ -340,10 +341,10 @@ def unplanned_words(linked: LinkedQuestion, context: Context) -> list[Token]:
     """
     if linked.unread:
         return linked.unread
-    named = {n for one in linked.names if one.cost < _SURE for n in range(one.start, one.end)}
+    named = {n for reading in linked.names if reading.cost < _SURE for n in range(reading.start, reading.end)}
     content = [t for n, t in enumerate(linked.tokens) if t.text not in linked.idle and n not in named]
     with suppress(QuestionTooInvolved), current_budget().computing(_SEARCH_S):
-        for token in sorted(content, key=lambda one: one.raw[:1].isupper()):
+        for token in sorted(content, key=lambda word: word.raw[:1].isupper()):
             if enumerate_plans(replace(linked, idle=linked.idle | {token.text}), context):
                 return [token]
     return content or [token for token in linked.tokens if token.text not in linked.idle]

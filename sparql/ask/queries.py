@@ -50,7 +50,7 @@ from sparql.rewriting.ast.term_reader import NotUnderstood
 from sparql.syntax.request_facts import QueryForm
 
 _STANDARD: Final = (RDF, RDFS, SKOS, GEO, XSD)
-_CALLED: Final = frozenset(one.value for one in FUNCTIONS) | {UOM + "metre"}
+_CALLED: Final = frozenset(function.value for function in FUNCTIONS) | {UOM + "metre"}
 _NEGATIONS: Final = frozenset({"unary !", "!", "!=", "NOT IN", "MINUS", "NOT EXISTS"})
 _BOUNDS: Final = frozenset({"<", "<=", ">", ">=", "=", "BETWEEN"})
 _RANKS: Final = frozenset({"ORDER BY", "MIN", "MAX"})
@@ -92,9 +92,9 @@ def check_query(text: str, known: KnownTerms, linked: LinkedQuestion) -> None:
     if query.form not in (QueryForm.SELECT, QueryForm.ASK):
         raise PlanError("Write a SELECT or ASK query.")
     nodes = tuple(n.walk(query))
-    subqueries = (one for one in nodes if isinstance(one, n.Query))
-    nested = [one.keyword for one in nodes if isinstance(one, n.Nested)]
-    if any(one.dataset_clause for one in subqueries) or {"GRAPH", "SERVICE"} & set(nested):
+    subqueries = (node for node in nodes if isinstance(node, n.Query))
+    nested = [node.keyword for node in nodes if isinstance(node, n.Nested)]
+    if any(node.dataset_clause for node in subqueries) or {"GRAPH", "SERVICE"} & set(nested):
         raise PlanError("Query the default graph alone: no FROM, GRAPH or SERVICE.")
     _check_terms(nodes, known)
     unused = _Facts.of(nodes).unused(linked)
@@ -107,20 +107,20 @@ def _check_terms(nodes: tuple[n.Node, ...], known: KnownTerms) -> None:
         if isinstance(triple.verb, Variable):
             continue
         for iri in n.links_of(triple.verb):
-            if iri not in known.properties and not any(iri in one for one in _STANDARD):
+            if iri not in known.properties and not any(iri in space for space in _STANDARD):
                 raise PlanError(f"The graph has no property {iri}.{_nearest(iri, known.properties)}")
         kind = triple.object if triple.predicate == RDF.type else None
         if isinstance(kind, NamedNode) and kind not in known.classes:
             raise PlanError(f"The graph has no class {kind}.{_nearest(kind, known.classes)}")
     terms = known.properties | known.classes
     for iri in _iris(nodes) - terms:
-        standard = any(iri in one for one in _STANDARD) or iri.value in _CALLED
+        standard = any(iri in space for space in _STANDARD) or iri.value in _CALLED
         if not standard and not known.is_entity(iri):
             raise PlanError(f"The graph has no {iri}. Take names, classes and relations from the lists.")
 
 
 def _nearest(iri: NamedNode, known: frozenset[NamedNode]) -> str:
-    near = get_close_matches(iri.value, [one.value for one in known], 1)
+    near = get_close_matches(iri.value, [iri_.value for iri_ in known], 1)
     return f" Is <{near[0]}> meant?" if near else ""
 
 
@@ -209,7 +209,7 @@ class _Facts:
             case Number():
                 return float(meaning.value) in self.numbers
             case DateValue():
-                return any(one.startswith(meaning.value.value[:4]) for one in self.literals)
+                return any(text.startswith(meaning.value.value[:4]) for text in self.literals)
             case Ordinal(number):
                 return "ORDER BY" in self.constructs and float(number) in self.numbers
             case Question.HOW_MANY:
@@ -269,7 +269,8 @@ class QueryWriter:
         Without `known` terms only the syntax is checked and nothing repaired: what a model does alone.
         """
         terms = offered_terms(linked, context)
-        shown = [f"Question: {one.question}\n{one.reply}" for one in self._examples.like(linked, sparql=True)]
+        examples = self._examples.like(linked, sparql=True)
+        shown = [f"Question: {example.question}\n{example.reply}" for example in examples]
         values = {
             "question": " ".join(linked.text.split()),
             "examples": listed(shown),

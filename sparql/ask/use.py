@@ -146,17 +146,17 @@ def _other_things(plan: Plan, linked: LinkedQuestion) -> list[Token]:
         opening = 1 if linked.tokens[0].text in BEFORE else 0
         wanted = (Question.WHICH, Question.IN_WHICH)
         # Later in the question, "which" before a kind asks as well: "where is it, which borough?"
-        kinds = {one.start for one in linked.readings if isinstance(one.meaning, ClassName)}
+        kinds = {reading.start for reading in linked.readings if isinstance(reading.meaning, ClassName)}
         asking = [
             r for r in linked.readings if r.meaning in wanted and (r.start <= opening or r.end in kinds)
         ]
     else:
         return []
-    start = max((one.end for one in asking), default=0)
-    there = [one for one in linked.readings if one.start == start]
-    named = [one for one in there if one.cost <= min(other.cost for other in there)]
-    classes = {one.meaning.term.iri for one in named if isinstance(one.meaning, ClassName)}
-    if not start or not classes or not all(isinstance(one.meaning, ClassName) for one in named):
+    start = max((reading.end for reading in asking), default=0)
+    there = [reading for reading in linked.readings if reading.start == start]
+    named = [reading for reading in there if reading.cost <= min(other.cost for other in there)]
+    classes = {reading.meaning.term.iri for reading in named if isinstance(reading.meaning, ClassName)}
+    if not start or not classes or not all(isinstance(reading.meaning, ClassName) for reading in named):
         return []
     heads = set(plan.set.heads())
     return [] if not heads or (heads & classes and None not in heads) else [linked.tokens[start]]
@@ -190,7 +190,7 @@ class _Facts:
             case EntityName(term) | ClassName(term) | PropertyName(term):
                 return self._names(term.iri)
             case TextValue(_, value):
-                return any(isinstance(one, Compare) and one.value == value for one in self.parts)
+                return any(isinstance(part, Compare) and part.value == value for part in self.parts)
             case Number() | DateValue() | Ordinal():
                 return self._value(meaning, linked)
             case Question() | Word():
@@ -203,12 +203,12 @@ class _Facts:
 
     def _value(self, meaning: Number | DateValue | Ordinal, linked: LinkedQuestion) -> bool:
         if isinstance(meaning, Ordinal):
-            return any(isinstance(one, Top) and one.first == meaning.number for one in self.parts)
+            return any(isinstance(part, Top) and part.first == meaning.number for part in self.parts)
         if isinstance(meaning, DateValue):
             wanted = {meaning.value.value, meaning.last.value if meaning.last else meaning.value.value}
-            return any(isinstance(one, Literal) and one.value in wanted for one in self.parts)
+            return any(isinstance(part, Literal) and part.value in wanted for part in self.parts)
         # In "between 1 and 2 km" the unit is that of both.
-        others = [one.meaning for one in linked.readings if isinstance(one.meaning, Number)]
+        others = [reading.meaning for reading in linked.readings if isinstance(reading.meaning, Number)]
         units = {meaning.unit} if meaning.unit else {other.unit for other in others}
         factors = [1.0, *(float(UNITS[unit].factor) for unit in units if unit in UNITS)]
         wanted_numbers = [float(meaning.value) * factor for factor in factors]

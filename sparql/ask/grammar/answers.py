@@ -159,10 +159,10 @@ def _member_in(context: Context, node: And, of: Noun) -> Iterator[Made]:
 
 
 @RULES.rule(C.QUESTION, C.QUESTION)
-def _is_there(context: Context, one: Question, other: Question) -> Iterator[Made]:
-    if other is Question.THERE and one in (Question.YES_NO, Question.HOW_MANY):
-        yield C.QUESTION, one, 0.0
-    if one is Question.LIST and other in (
+def _is_there(context: Context, first: Question, other: Question) -> Iterator[Made]:
+    if other is Question.THERE and first in (Question.YES_NO, Question.HOW_MANY):
+        yield C.QUESTION, first, 0.0
+    if first is Question.LIST and other in (
         Question.LIST,
         Question.WHICH,
         Question.WHERE,

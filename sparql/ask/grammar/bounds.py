@@ -162,17 +162,17 @@ RULES.behind(C.BOUND, Word.AND, C.BOUND_AND)
 
 
 @RULES.rule(C.BOUND_AND, C.BOUND)
-def _two_bounds(context: Context, one: Bound, other: Bound) -> Iterator[Made]:
+def _two_bounds(context: Context, first: Bound, other: Bound) -> Iterator[Made]:
     """ "after 1950 but before 1980" """
-    if one.dated is other.dated and other.adjective in (None, one.adjective):
-        yield C.BOUND, replace(one, tests=one.tests + other.tests), 0.0
+    if first.dated is other.dated and other.adjective in (None, first.adjective):
+        yield C.BOUND, replace(first, tests=first.tests + other.tests), 0.0
 
 
 @RULES.rule(C.BOUND, C.BOUND)
-def _bound_and_bound(context: Context, one: Bound, other: Bound) -> Iterator[Made]:
+def _bound_and_bound(context: Context, first: Bound, other: Bound) -> Iterator[Made]:
     """ "neither before 1910 nor after 1940" """
-    if one.dated:
-        for category, made, cost in _two_bounds(context, one, other):
+    if first.dated:
+        for category, made, cost in _two_bounds(context, first, other):
             yield category, made, cost + penalties.TWO_BOUNDS
 
 
@@ -207,9 +207,9 @@ def _either_property(context: Context, left: PropertyPhrase, right: PropertyPhra
 def _either_bound(context: Context, names: tuple[PropertyName, PropertyName], bound: Bound) -> Iterator[Made]:
     """ "completed or opened before 1910" """
     left, right = (list(_property_bound(context, (name, False), bound)) for name in names)
-    for (_, one, cost), (_, other, more) in product(left, right):
-        types = None if one.types is None or other.types is None else one.types | other.types
-        yield C.NOUN, restriction(Or((one.node, other.node)), types), cost + more
+    for (_, first, cost), (_, other, more) in product(left, right):
+        types = None if first.types is None or other.types is None else first.types | other.types
+        yield C.NOUN, restriction(Or((first.node, other.node)), types), cost + more
 
 
 @RULES.rule(C.PROPERTY, C.VALUE)
@@ -301,10 +301,10 @@ def _distant(context: Context, op: Op, value: Literal, unit: str | None, of: Nou
     if meters is None or (of.types is not None and not of.types & context.typing.shaped):
         return
     nodes: list[Set] = [
-        Near(one, round(Decimal(meters.value)))
+        Near(first, round(Decimal(meters.value)))
         if op in (Op.LESS, Op.AT_MOST, Op.EQUAL)
-        else Compare(DistanceTo(one), op, meters)
-        for one in each_of(of)
+        else Compare(DistanceTo(first), op, meters)
+        for first in each_of(of)
     ]
     node = conjunction(nodes)
     yield C.NOUN, restriction(node, context.typing.shaped), 0.0
@@ -337,11 +337,11 @@ def _value_of(context: Context, value: Number | DateValue, of: Noun) -> Iterator
 
 
 @RULES.rule(C.FAR, C.NOUN)
-def _far_from(context: Context, one: Noun, other: Noun) -> Iterator[Made]:
+def _far_from(context: Context, first: Noun, other: Noun) -> Iterator[Made]:
     shaped = context.typing.shaped
-    fits = all(end.types is None or end.types & shaped for end in (one, other))
+    fits = all(end.types is None or end.types & shaped for end in (first, other))
     if fits and isinstance(other.node, Named | Top):
-        yield C.VALUES, Values(DistanceTo(other.node), one.node), 0.0
+        yield C.VALUES, Values(DistanceTo(other.node), first.node), 0.0
 
 
 RULES.behind(C.FAR, Word.AND, C.FAR)

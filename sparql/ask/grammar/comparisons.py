@@ -171,11 +171,11 @@ def _two_in_same(context: Context, of: Noun, same: Noun) -> Iterator[Made]:
     """ "Are X and Y in the same borough?" """
     if of.head is not Head.NAME or len(of.pair) != 2:
         return
-    one, other = of.pair
+    first, other = of.pair
     for _, place, cost in _same_as(context, same, Noun(other, of.types, Head.NAME)):
         inside = context.related(PlaceLink(Place.WITHIN), place.node)
         if inside is not None:
-            yield C.NOUN, Noun(And((one, inside.node)), of.types, Head.NAME), cost
+            yield C.NOUN, Noun(And((first, inside.node)), of.types, Head.NAME), cost
 
 
 @RULES.rule(C.COMPARATOR, C.THAN)
@@ -270,12 +270,12 @@ def _more_here_than_there(context: Context, more: tuple[Op, Noun], there: Noun) 
         return
     *kept, here = node.sets
     match here, there.node:
-        case Related(PlaceLink(Place.WITHIN), Named() as one), Related(
+        case Related(PlaceLink(Place.WITHIN), Named() as first), Related(
             PlaceLink(Place.WITHIN), Named() as other
         ):
             quantity = CountOf(PlaceLink(Place.CONTAINS), conjunction(kept))
-            found = And((one, CompareTo(quantity, op, other)))
-            yield C.NOUN, Noun(found, context.typing.of(one), Head.NAME), 0.0
+            found = And((first, CompareTo(quantity, op, other)))
+            yield C.NOUN, Noun(found, context.typing.of(first), Head.NAME), 0.0
 
 
 @RULES.rule(C.MORE_OF, C.NOUN, turned=0.0)

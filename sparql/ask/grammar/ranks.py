@@ -60,10 +60,10 @@ def _number_ranked(context: Context, value: Number | DateValue, rank: Ranking) -
 
 
 @RULES.rule(C.RANK, C.RANK)
-def _top_oldest(context: Context, one: Ranking, other: Ranking) -> Iterator[Made]:
+def _top_oldest(context: Context, first: Ranking, other: Ranking) -> Iterator[Made]:
     """ "the top five oldest" """
-    if one.superlative and one.superlative.adjective is None and one.most and one.count:
-        yield C.RANK, replace(other, count=one.count), 0.0
+    if first.superlative and first.superlative.adjective is None and first.most and first.count:
+        yield C.RANK, replace(other, count=first.count), 0.0
 
 
 @RULES.rule(C.COMPARATOR, C.WORD)
@@ -85,9 +85,9 @@ def _more_than_others(context: Context, more: tuple[Op, Noun], word: Word) -> It
 @RULES.rule(C.NOUN, C.NOUN)
 def _named_again(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     """ "Which park is larger than any other park?" """
-    for one, other in ((left, right), (right, left)):
-        if isinstance(one.node, Top) and isinstance(other.node, Kind) and one.node.set == other.node:
-            yield C.NOUN, one, penalties.NAMED_AGAIN
+    for first, other in ((left, right), (right, left)):
+        if isinstance(first.node, Top) and isinstance(other.node, Kind) and first.node.set == other.node:
+            yield C.NOUN, first, penalties.NAMED_AGAIN
 
 
 @RULES.rule(C.PROPERTY, C.COMPARATOR)
@@ -127,7 +127,7 @@ def _first_opened(context: Context, rank: Ranking, named: PropertyPhrase) -> Ite
 @RULES.rule(C.RANK, C.NOUN)
 def _ranked(context: Context, rank: Ranking, of: Noun) -> Iterator[Made]:
     superlative = rank.superlative
-    # The oldest of one thing would be that thing.
+    # The oldest of first thing would be that thing.
     alone = of.head is Head.NAME and not of.pair
     if superlative is None or of.head is Head.RESTRICTION or (alone and not superlative.distance):
         return

@@ -117,10 +117,10 @@ def _two_kinds(context: Context, left: Noun, right: Noun) -> Iterator[Made]:
     assert isinstance(left.node, Kind)
     assert isinstance(right.node, Kind)
     schema = context.typing.schema
-    one, other = left.node.of.iri, right.node.of.iri
-    if one != other and one in schema.subclasses(other):
+    first, other = left.node.of.iri, right.node.of.iri
+    if first != other and first in schema.subclasses(other):
         yield C.NOUN, replace(left, plural=right.plural), penalties.CLASS_AND_SUBCLASS
-    elif one != other and other in schema.subclasses(one):
+    elif first != other and other in schema.subclasses(first):
         yield C.NOUN, right, penalties.CLASS_AND_SUBCLASS
 
 
@@ -220,13 +220,13 @@ def _on(context: Context, on: On, of: Noun) -> Iterator[Made]:
 
 @RULES.rule(C.SIDE, C.NOUN)
 def _side(context: Context, side: Side, of: Noun) -> Iterator[Made]:
-    yield from _placed(context, *(SideOf(side, one) for one in each_of(of)))
+    yield from _placed(context, *(SideOf(side, thing) for thing in each_of(of)))
 
 
 @RULES.rule(C.NEAR, C.NOUN)
 def _near(context: Context, word: NearWord, of: Noun) -> Iterator[Made]:
     meters = context.near_meters(of.types)
-    yield from _placed(context, *(Near(one, meters, assumed=True) for one in each_of(of)))
+    yield from _placed(context, *(Near(thing, meters, assumed=True) for thing in each_of(of)))
 
 
 def _placed(context: Context, *nodes: Set) -> Iterator[Made]:
@@ -321,45 +321,45 @@ def _set_and(context: Context, of: Noun, word: Word) -> Iterator[Made]:
 
 @RULES.rule(C.THINGS_AND, C.NOUN)
 def _set_and_set(context: Context, left: tuple[Noun, Word], right: Noun) -> Iterator[Made]:
-    one, word = left
-    heads = {one.head, right.head}
+    first, word = left
+    heads = {first.head, right.head}
     if word is Word.COMMA and not (right.pair and len(heads) == 1):
         return
     if heads == {Head.RESTRICTION}:
         if word is Word.AND:
-            found = conjoin(one, right)
+            found = conjoin(first, right)
             if found is not None:
-                yield C.NOUN, replace(found, pair=(one.node, right.node)), 0.0
+                yield C.NOUN, replace(found, pair=(first.node, right.node)), 0.0
         else:
-            yield C.NOUN, _either(one, right), 0.0
+            yield C.NOUN, _either(first, right), 0.0
     elif len(heads) == 1 and Head.NAME in heads:
-        yield C.NOUN, replace(_either(one, right), every=word is Word.AND), 0.0
+        yield C.NOUN, replace(_either(first, right), every=word is Word.AND), 0.0
     elif heads == {Head.KIND}:
         # In "churches and synagogues in Manhattan" both are.
-        plain = all(isinstance(side.node, Kind | Or) for side in (one, right))
-        found = replace(_either(one, right), every=word is Word.AND)
+        plain = all(isinstance(side.node, Kind | Or) for side in (first, right))
+        found = replace(_either(first, right), every=word is Word.AND)
         yield C.NOUN, found, penalties.CLASSES_JOINED if plain else penalties.RESTRICTED_JOINED
-    elif right.head is Head.RESTRICTION and one.head is Head.KIND and word is Word.AND:
-        found = conjoin(one, right)
+    elif right.head is Head.RESTRICTION and first.head is Head.KIND and word is Word.AND:
+        found = conjoin(first, right)
         if found is not None:
             yield C.NOUN, found, penalties.BEHIND_BOTH
     elif (
         right.head is Head.RESTRICTION
-        and one.head is Head.KIND
-        and isinstance(one.node, And)
+        and first.head is Head.KIND
+        and isinstance(first.node, And)
         and word is Word.OR
     ):
         # "museums in Brooklyn or near X": the alternative belongs to the last restriction.
-        *kept, last = one.node.sets
+        *kept, last = first.node.sets
         alternative = Or((last, right.node))
         if context.restriction(alternative) is not None:
-            yield C.NOUN, replace(one, node=And((*kept, alternative))), penalties.BEHIND_BOTH
+            yield C.NOUN, replace(first, node=And((*kept, alternative))), penalties.BEHIND_BOTH
 
 
-def _either(one: Noun, other: Noun) -> Noun:
-    pair = (*(one.pair or (one.node,)), *(other.pair or (other.node,)))
-    found = None if one.types is None or other.types is None else one.types | other.types
-    return Noun(Or(pair), found, one.head, pair=pair, plural=True)
+def _either(first: Noun, other: Noun) -> Noun:
+    pair = (*(first.pair or (first.node,)), *(other.pair or (other.node,)))
+    found = None if first.types is None or other.types is None else first.types | other.types
+    return Noun(Or(pair), found, first.head, pair=pair, plural=True)
 
 
 @RULES.rule(C.NOUN, C.OUT_AND)
@@ -458,6 +458,6 @@ def _left_out_before(context: Context, out: Noun, of: Noun) -> Iterator[Made]:
 RULES.before(Word.AND, C.OUT, C.OUT)
 
 
-def _overlap(one: Noun, other: Noun) -> bool:
-    types = both(one.types, other.types)
+def _overlap(first: Noun, other: Noun) -> bool:
+    types = both(first.types, other.types)
     return types is None or bool(types)

@@ -100,8 +100,8 @@ def _columns(context: Context, names: _Names, values: Values) -> Iterator[Made]:
     """ "the phone number and the email of X" """
     found = [next(context.quantities.of_property(name, None), None) for name in names]
     if all(found) and isinstance(values.quantity, ValueOf):
-        columns = tuple(one[0] for one in found if one)
-        yield C.ANSWER, Table(values.set, (*columns, values.quantity)), sum(one[1] for one in found if one)
+        columns = tuple(pair[0] for pair in found if pair)
+        yield C.ANSWER, Table(values.set, (*columns, values.quantity)), sum(pair[1] for pair in found if pair)
 
 
 @RULES.rule(C.NOUN, C.ADJECTIVE)

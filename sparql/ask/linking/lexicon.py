@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
-from typing import Any, Final
+from functools import cache
+from typing import Final
 
 from pyoxigraph import NamedNode
 
@@ -40,7 +40,7 @@ from sparql.ask.plan.terms import Aggregate, Op, Place, Side, Size, Term
 LONGEST: Final = 6
 _LONG: Final = 5
 _MOST_AKIN: Final = 3
-_LONGER: Final = frozenset("of in by at on for to from with as".split())  # noqa: SIM905
+_LONGER: Final = frozenset({"of", "in", "by", "at", "on", "for", "to", "from", "with", "as"})
 
 Found = tuple[Meaning, float]
 
@@ -115,7 +115,7 @@ class TermNames:
         for iri, label in labels.items():
             known = self._schema.classes.get(iri)
             words_of = readable(label)
-            # Two classes of one label, both with instances: the reader has to know which is meant.
+            # Two classes of known label, both with instances: the reader has to know which is meant.
             alone = names[words_of.casefold()] == 1
             longer = words_of if alone else f"{local_name(iri.value)} {words_of}"
             meaning = ClassName(Term(iri, longer))
@@ -134,7 +134,7 @@ class TermNames:
         """The classes with their labels; of several with one label those with instances, if any has."""
         found: dict[NamedNode, str] = {}
         groups: dict[str, list[NamedNode]] = defaultdict(list)
-        declared = {iri: one for iri, one in self._schema.classes.items() if not one.deprecated}
+        declared = {iri: known for iri, known in self._schema.classes.items() if not known.deprecated}
         for iri in sorted(declared.keys() | summary.classes, key=str):
             known = declared.get(iri)
             if known is not None and known.borrowed and iri not in summary.classes:
@@ -150,11 +150,11 @@ class TermNames:
 
     def _properties(self, summary: DataSummary) -> None:
         declared = {
-            iri: one
-            for iri, one in self._schema.properties.items()
-            if not one.deprecated
-            and not (one.borrowed and iri not in summary.uses)
-            and one.kind is not PropertyKind.ANNOTATION
+            iri: known
+            for iri, known in self._schema.properties.items()
+            if not known.deprecated
+            and not (known.borrowed and iri not in summary.uses)
+            and known.kind is not PropertyKind.ANNOTATION
         }
         used = self._used = {iri for iri, use in summary.uses.items() if use.edges}
         known_elsewhere = {iri for iri in used if iri in self._schema.properties} - declared.keys()
@@ -234,63 +234,62 @@ _STANDARD: Final = (
 )
 
 
+_ORDER: Final = {
+    "most": Superlative(most=True),
+    "least": Superlative(most=False),
+    "first": Superlative(most=False, dated=True),
+    "last": Superlative(most=True, dated=True),
+    "near": Superlative(most=False, distance=True),
+    "far": Superlative(most=True, distance=True),
+}
+_SECTIONS: Final[Mapping[str, Callable[[str], Meaning]]] = {
+    "places": Place,
+    "near": lambda _: Near(),
+    "neighbors": lambda _: Neighbor(),
+    "on": lambda _: On(),
+    "sides": Side,
+    "logic": Word,
+    "others": lambda _: Word.OTHERS,
+    "differences": lambda _: Word.DIFFERENCE,
+    "compare": lambda name: Comparator(Op(name)),
+    "dated": lambda name: Comparator(Op(name), dated=True),
+    "compare_behind": lambda name: Comparator(Op(name), behind=True),
+    "compare_distance": lambda name: Comparator(Op(name), distant=True),
+    "counts": lambda name: More(Op(name)),
+    "order": _ORDER.__getitem__,
+    "extremes": lambda name: Superlative(most=name in (Side.NORTH, Side.EAST), side=Side(name)),
+    "aggregates": Aggregate,
+    "sizes": lambda name: Measure(Size(name) if name != "distance" else None),
+    "covering": lambda _: Measure(Size.AREA, verb=True),
+    "questions": Question,
+}
+"""What the phrases of a section of `english.toml` mean, by their name in it."""
+
+
 class FunctionWords:
     """The closed lists of English function words (`english.toml`)."""
 
     def __init__(self) -> None:
         self._by_key: dict[tuple[str, ...], list[Found]] = defaultdict(list)
         lists = english()
-        self.adjectives = {name: _adjective(name, one) for name, one in lists["adjectives"].items()}
-        for name, phrases in lists["places"].items():
-            self._add_all(phrases, Place(name))
-        self._add_all(lists["near"]["words"], Near())
-        self._add_all(lists["neighbors"]["words"], Neighbor())
-        for phrase in lists["on"]["words"]:
-            self._add(phrase, On(), penalties.ON)
-        for name, phrases in lists["sides"].items():
-            self._add_all(phrases, Side(name))
-        for name, phrases in lists["logic"].items():
-            self._add_all(phrases, Word(name))
-        self._add_all(lists["others"]["words"], Word.OTHERS)
-        self._add_all(lists["differences"]["words"], Word.DIFFERENCE)
-        self._add_comparators(lists)
-        self._add_order(lists["order"])
-        for name, phrases in lists["extremes"].items():
-            self._add_all(phrases, Superlative(most=name in (Side.NORTH, Side.EAST), side=Side(name)))
+        for section, meaning_of in _SECTIONS.items():
+            cost = penalties.ON if section == "on" else 0.0
+            for name, phrases in lists[section].items():
+                self._add_all(phrases, meaning_of(name), cost)
         for word, number in lists["ordinals"].items():
-            self._add_all([word], Ordinal(number))
-        self._add_values(lists)
-        for name, one in lists["derived"].items():
-            self._add(name, derived(one))
-        for adjective in self.adjectives.values():
+            self._add(word, Ordinal(number))
+        for name, how in lists["derived"].items():
+            self._add(name, derived(how))
+        adjectives = {name: _adjective(name, found) for name, found in lists["adjectives"].items()}
+        for adjective in adjectives.values():
             self._add_degrees(adjective)
         for name, phrases in lists["superlatives"].items():
-            adjective = self.adjectives[name]
+            adjective = adjectives[name]
             self._add_all(phrases, Superlative(most=not adjective.least, adjective=adjective))
         for name, phrases in lists["comparatives"].items():
-            adjective = self.adjectives[name]
+            adjective = adjectives[name]
             op = Op.LESS if adjective.least else Op.MORE
             self._add_all(phrases, Comparator(op, adjective=adjective))
-
-    def _add_comparators(self, lists: Mapping[str, Any]) -> None:
-        for section, kind in (
-            ("compare", Comparator),
-            ("dated", partial(Comparator, dated=True)),
-            ("compare_behind", partial(Comparator, behind=True)),
-            ("compare_distance", partial(Comparator, distant=True)),
-            ("counts", More),
-        ):
-            for name, phrases in lists[section].items():
-                self._add_all(phrases, kind(Op(name)))
-
-    def _add_values(self, lists: Mapping[str, Any]) -> None:
-        for name, phrases in lists["aggregates"].items():
-            self._add_all(phrases, Aggregate(name))
-        for name, phrases in lists["sizes"].items():
-            self._add_all(phrases, Measure(Size(name) if name != "distance" else None))
-        self._add_all(lists["covering"]["words"], Measure(Size.AREA, verb=True))
-        for name, phrases in lists["questions"].items():
-            self._add_all(phrases, Question(name))
 
     def find(self, tokens: Sequence[str]) -> list[Found]:
         """Return what function words mean."""
@@ -303,20 +302,11 @@ class FunctionWords:
     def _add(self, phrase: str, meaning: Meaning, cost: float = 0.0) -> None:
         self._by_key[key_of(tuple(words(phrase)) or (phrase,))].append((meaning, cost))
 
-    def _add_all(self, phrases: Iterable[str], meaning: Meaning) -> None:
+    def _add_all(self, phrases: Iterable[str], meaning: Meaning, cost: float = 0.0) -> None:
         """Add phrases; one with a tilde is a rarer meaning of the words."""
         for phrase in phrases:
-            self._add(
-                phrase.removeprefix("~"), meaning, penalties.RARE_MEANING if phrase.startswith("~") else 0.0
-            )
-
-    def _add_order(self, order: dict[str, list[str]]) -> None:
-        self._add_all(order["most"], Superlative(most=True))
-        self._add_all(order["least"], Superlative(most=False))
-        self._add_all(order["first"], Superlative(most=False, dated=True))
-        self._add_all(order["last"], Superlative(most=True, dated=True))
-        self._add_all(order["near"], Superlative(most=False, distance=True))
-        self._add_all(order["far"], Superlative(most=True, distance=True))
+            rare = phrase.startswith("~")
+            self._add(phrase.removeprefix("~"), meaning, penalties.RARE_MEANING if rare else cost)
 
     def _add_degrees(self, adjective: Adjective) -> None:
         if adjective.verb:

@@ -28,9 +28,10 @@ from sparql.ask.linking.readings import (
     Question,
     Reading,
     Word,
+    read_numbers,
+    read_texts,
 )
 from sparql.ask.linking.summary import DataSummary, RunQuery
-from sparql.ask.linking.values import read_numbers, read_texts
 from sparql.ask.linking.words import ASKING, AUXILIARIES, Form, Token, forms_of, idle_words
 from sparql.ask.plan.terms import Place, Side, Term
 from sparql.names.labels import LabelIndex
@@ -63,7 +64,7 @@ class EntityReader:
         for start, end in _spans(len(tokens)):
             budget.check()
             found += self._exact(question, tokens, start, end, lower=lower, idle=idle)
-        taken = {(one.start, one.end) for one in found}
+        taken = {(reading.start, reading.end) for reading in found}
         for start, end in dict.fromkeys(self._unknown_runs(tokens, tuple(found), idle)):
             budget.check()
             if (start, end) not in taken:
@@ -71,9 +72,9 @@ class EntityReader:
                 named = lower or any(token.capital for token in tokens[start:end])
                 kinds = self._kinds_beside(tokens, start, end)
                 found += [
-                    one
-                    for one in self._inexact(question, tokens, start, end, short_names=named)
-                    if not kinds or _is_of(one, kinds)
+                    reading
+                    for reading in self._inexact(question, tokens, start, end, short_names=named)
+                    if not kinds or _is_of(reading, kinds)
                 ]
         return found
 
@@ -129,7 +130,7 @@ class EntityReader:
         self, tokens: Sequence[Token], exact: Sequence[Reading], idle: frozenset[str]
     ) -> Iterator[tuple[int, int]]:
         """Yield spans of words that may be a name which is not known in this form, longest first."""
-        covered = {n for one in exact for n in range(one.start, one.end)}
+        covered = {n for reading in exact for n in range(reading.start, reading.end)}
         open_ = [self._may_name(token, n, idle) and n not in covered for n, token in enumerate(tokens)]
         for start, end in sorted(_spans(len(tokens)), key=lambda span: span[0] - span[1]):
             if end - start > 5 or not (open_[start] and open_[end - 1]):
@@ -137,7 +138,7 @@ class EntityReader:
             if all(open_[n] or tokens[n].text in idle for n in range(start, end)):
                 yield start, end
         # A known name with more words beside it: "Central Park Zoo" is not Central Park.
-        for first, last in dict.fromkeys((one.start, one.end) for one in exact):
+        for first, last in dict.fromkeys((reading.start, reading.end) for reading in exact):
             for start, end in ((first - 1, last), (first, last + 1)):
                 if start >= 0 and end <= len(tokens):
                     extra = tokens[start if start < first else end - 1]
@@ -149,7 +150,7 @@ class EntityReader:
         if not any(token.raw[:1].isupper() for token in tokens[start:end]):
             return frozenset()
         beside = [tokens[n] for n in (start - 1, end) if 0 < n < len(tokens)]
-        return self._terms.classes_named([one.text for one in beside if one.raw[:1].isupper()])
+        return self._terms.classes_named([token.text for token in beside if token.raw[:1].isupper()])
 
     def _may_name(self, token: Token, number: int, idle: frozenset[str]) -> bool:
         if token.text in idle or self._functions.knows([token.text]):
@@ -211,7 +212,7 @@ def _misspelled(wanted: Sequence[str], have: Sequence[str]) -> bool:
     left = list(have)
     for word in wanted:
         match = next(
-            (one for one in left if _edits(word, one) <= max(1, len(word) // 5) and len(word) > 3), None
+            (other for other in left if _edits(word, other) <= max(1, len(word) // 5) and len(word) > 3), None
         )
         match = word if word in left else match
         if match is None:
@@ -220,19 +221,19 @@ def _misspelled(wanted: Sequence[str], have: Sequence[str]) -> bool:
     return len(left) <= (1 if len(have) > 2 else 0)
 
 
-def _edits(one: str, other: str) -> int:
+def _edits(word: str, other: str) -> int:
     """Return the Damerau-Levenshtein distance (with exchanges of neighbors)."""
-    if one == other:
+    if word == other:
         return 0
-    if abs(len(one) - len(other)) > 2:
+    if abs(len(word) - len(other)) > 2:
         return 9
     before: list[int] = []
     last = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
+    for i, a in enumerate(word, 1):
         now = [i]
         for j, b in enumerate(other, 1):
             cost = min(last[j] + 1, now[j - 1] + 1, last[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+            if i > 1 and j > 1 and a == other[j - 2] and word[i - 2] == b:
                 cost = min(cost, before[j - 2] + 1)
             now.append(cost)
         before, last = last, now
@@ -274,7 +275,7 @@ class TermFinder:
 _EXACT, _SURE = 0.06, 0.2
 _PHRASE = 4
 _MOST_WORDS = 120
-_POLITE = frozenset("can could would".split())  # noqa: SIM905
+_POLITE: Final = frozenset({"can", "could", "would"})
 
 
 @dataclass(frozen=True)
@@ -298,7 +299,7 @@ class LinkedQuestion:
     @property
     def unread(self) -> list[Token]:
         """The words that are not idle and that no reading covers."""
-        covered = {n for one in self.readings for n in range(one.start, one.end)}
+        covered = {n for reading in self.readings for n in range(reading.start, reading.end)}
         return [t for n, t in enumerate(self.tokens) if n not in covered and t.text not in self.idle]
 
     def words(self, reading: Reading) -> str:
@@ -313,10 +314,10 @@ class LinkedQuestion:
     @cached_property
     def names(self) -> list[Reading]:
         """The readings as entities, the most believable of each span that lies in no longer one."""
-        entities = [one for one in self.readings if isinstance(one.meaning, EntityName)]
-        spans = {(one.start, one.end) for one in entities}
+        entities = [reading for reading in self.readings if isinstance(reading.meaning, EntityName)]
+        spans = {(reading.start, reading.end) for reading in entities}
         inner = {span for span in spans if any(_lies_in(span, other) for other in spans)}
-        return [one for one in entities if (one.start, one.end) not in inner]
+        return [reading for reading in entities if (reading.start, reading.end) not in inner]
 
 
 class QuestionLinker:
@@ -390,11 +391,12 @@ class QuestionLinker:
             readings.append(Reading(0, 1, Question.YES_NO))
             if tokens[0].text in ("is", "are", "was", "were"):
                 readings.append(Reading(0, 1, Question.IS))
-        read = {n for one in readings for n in range(one.start, one.end)}
+        read = {n for reading in readings for n in range(reading.start, reading.end)}
         for n, token in enumerate(tokens):
             if n not in read and token.text not in self._idle:
                 readings += [Reading(n, n + 1, meaning, cost) for meaning, cost in terms.akin(token.text)]
-        covered = {n for one in entities if one.cost < _SURE for n in range(one.start, one.end)}
+        sure = [reading for reading in entities if reading.cost < _SURE]
+        covered = {n for reading in sure for n in range(reading.start, reading.end)}
         spans = [
             (start, end)
             for start in range(len(tokens))
@@ -411,34 +413,35 @@ def _referring(tokens: Sequence[Token], entities: Sequence[Reading]) -> list[Rea
     """Return "it" as the last thing named before: "east of the park, and which border it"."""
     found = []
     for n, token in enumerate(tokens):
-        before = [one for one in entities if one.end < n and one.cost < _SURE]
+        before = [reading for reading in entities if reading.end < n and reading.cost < _SURE]
         if token.text == "it" and before and tokens[n - 1].text not in AUXILIARIES:
-            last = max(one.end for one in before)
-            found += [Reading(n, n + 1, one.meaning, one.cost) for one in before if one.end == last]
+            end = max(reading.end for reading in before)
+            last = [reading for reading in before if reading.end == end]
+            found += [Reading(n, n + 1, reading.meaning, reading.cost) for reading in last]
     return found
 
 
 def _without_parts(readings: Sequence[Reading]) -> list[Reading]:
     """Leave out what is part of a longer name ("bridge" in "Brooklyn Bridge") or date ("May 1935")."""
     whole = {
-        (one.start, one.end)
-        for one in readings
-        if one.end - one.start > 1
+        (reading.start, reading.end)
+        for reading in readings
+        if reading.end - reading.start > 1
         and (
-            isinstance(one.meaning, DateValue)
-            or (isinstance(one.meaning, EntityName) and one.cost < _EXACT)
+            isinstance(reading.meaning, DateValue)
+            or (isinstance(reading.meaning, EntityName) and reading.cost < _EXACT)
             # "Part of" in "which part of town" is no relation.
-            or (isinstance(one.meaning, Question) and one.end - one.start >= _PHRASE)
+            or (isinstance(reading.meaning, Question) and reading.end - reading.start >= _PHRASE)
         )
     }
     named = (EntityName, ClassName, PropertyName, Number, DateValue, Place)
-    than_to = {one.start for one in readings if one.meaning is Word.THAN_TO}
+    than_to = {reading.start for reading in readings if reading.meaning is Word.THAN_TO}
     return [
-        one
-        for one in readings
-        if not (one.meaning is Word.THAN and one.start in than_to)
-        if not isinstance(one.meaning, named)
-        or not any(_lies_in((one.start, one.end), longer) for longer in whole)
+        reading
+        for reading in readings
+        if not (reading.meaning is Word.THAN and reading.start in than_to)
+        if not isinstance(reading.meaning, named)
+        or not any(_lies_in((reading.start, reading.end), longer) for longer in whole)
     ]
 
 
@@ -449,14 +452,16 @@ def _lies_in(span: tuple[int, int], longer: tuple[int, int]) -> bool:
 def _classes_first(readings: Sequence[Reading], tokens: Sequence[Token]) -> list[Reading]:
     """Where words name a class and a property, prefer one: "suppliers" are things, "supplier of" is not."""
     spans = {
-        kind: {(one.start, one.end) for one in readings if isinstance(one.meaning, kind)}
+        kind: {(reading.start, reading.end) for reading in readings if isinstance(reading.meaning, kind)}
         for kind in (ClassName, PropertyName)
     }
     found = []
-    for one in readings:
-        of = one.end < len(tokens) and tokens[one.end].text == "of"
-        if isinstance(one.meaning, ClassName) and of and (one.start, one.end) in spans[PropertyName]:
+    for reading in readings:
+        meaning, span = reading.meaning, (reading.start, reading.end)
+        of = reading.end < len(tokens) and tokens[reading.end].text == "of"
+        if isinstance(meaning, ClassName) and of and span in spans[PropertyName]:
             continue
-        rival = isinstance(one.meaning, PropertyName) and (one.start, one.end) in spans[ClassName]
-        found.append(replace(one, cost=one.cost + penalties.CLASS_RIVAL) if rival and not of else one)
+        if isinstance(meaning, PropertyName) and not of and span in spans[ClassName]:
+            reading = replace(reading, cost=reading.cost + penalties.CLASS_RIVAL)
+        found.append(reading)
     return found

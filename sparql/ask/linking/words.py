@@ -102,15 +102,19 @@ def key_of(words: list[str] | tuple[str, ...]) -> tuple[str, ...]:
     return tuple(inflection(word.lower()) for word in words)
 
 
-ASKING: Final = frozenset("what which who whom where when how".split())  # noqa: SIM905
-AUXILIARIES: Final = frozenset("is are was were do does did has have had can could will would".split())  # noqa: SIM905
-BEFORE: Final = frozenset("in of to on at by from through for with within inside near into".split())  # noqa: SIM905
+ASKING: Final = frozenset({"what", "which", "who", "whom", "where", "when", "how"})
+AUXILIARIES: Final = frozenset(
+    {"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will", "would"}
+)
+BEFORE: Final = frozenset(
+    {"in", "of", "to", "on", "at", "by", "from", "through", "for", "with", "within", "inside", "near", "into"}
+)
 _ONWARD: Final = frozenset({"on", "onward", "onwards", "forward"})
 _WORDS_OF_TIME: Final = 3
 """Most words between "from" and "onward": "the 19th century"."""
 _DEGREES: Final = ("er", "est")
 _MODALS: Final = tuple(
-    (word,) for word in ["can", "could", "would", "will", "may", "might", "should", "do", "does"]
+    (word,) for word in ("can", "could", "would", "will", "may", "might", "should", "do", "does")
 )
 
 
