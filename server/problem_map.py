@@ -134,6 +134,7 @@ def all_problems() -> ProblemMap:
         headers=lambda error: {"Accept-Encoding": "gzip, identity"},
     )
     add(server.LoadRefused, 422, "File refused by the shapes", members=lambda error: {"loads": error.loads})
+    add(edit_errors.RulesUnusable, 503, "Rules not usable")
     add(edit_errors.FileNameUnusable, 400, "File name not usable")
     add(
         edit_errors.EditRefused,

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Triple
 
 from server.data.brevity import FIRST, first_of, listed, shortened
 from server.data.loading import LoadResult, describe, load_features, load_file, result_of
@@ -23,7 +23,7 @@ from server.monitoring.metrics import folder_bytes
 from server.reader_language import for_reader
 from server.services import Services
 from server.stores import is_remote
-from sparql.model.change import Rejection, Violation
+from sparql.model.change import Violation
 from sparql.model.errors import GraphUnknown, QueryFailed
 from sparql.model.triple_store import TripleStore
 from sparql.protocol.formats import WITH_PREFIXES, Format
@@ -122,16 +122,19 @@ class Loader:
     def features_in_bulk(self, files: FeatureFiles, *, partial: bool, report: bool) -> LoadResult:
         """All features past the gate, all or none of them, then the same as for RDF files."""
         from server.data.features.loading import quads_of
-        from server.data.features.replacing import OutdatedGeometry
+        from server.data.features.replacing import outdated_geometry
 
-        outdated = OutdatedGeometry(self._services.store)
-        quads = quads_of(files, self._on_features, outdated.note, partial=partial)
+        outdated: set[Triple] = set()
+
+        def note(triples: Sequence[Triple]) -> None:
+            outdated.update(outdated_geometry(self._services.store, triples))
+
+        quads = quads_of(files, self._on_features, note, partial=partial)
         result = self._past_gate(
-            lambda load: load.run(quads),
+            lambda load: load.run(quads, lambda: outdated),
             lambda: files.name,
             partial=partial,
             report=report,
-            afterwards=lambda: outdated.remove(self._services.writer),
         )
         notes = first_of(files.notes, files.left_out)
         examples = "\n".join([*notes, result.examples]).rstrip("\n")
@@ -144,7 +147,6 @@ class Loader:
         *,
         partial: bool,
         report: bool,
-        afterwards: Callable[[], list[Rejection]] = list,
     ) -> LoadResult:
         from shapes.gate.judging import in_order
 
@@ -152,7 +154,6 @@ class Loader:
         self._say("bulk load past the gate, then relations and indexes")
         size = _bytes_of(services.store)
         outcome = add(BulkLoad(services.store, services.writer, partial=partial))
-        kept = afterwards()
         if _bytes_of(services.store) > max(_SMALL_BYTES, _GROWN * size):
             # Lookups in files as the bulk loader leaves them cost up to twice as much.
             self._say("compacting the store's files")
@@ -171,7 +172,6 @@ class Loader:
         examples = [
             _described(outcome.left_out),
             _described(outcome.repaired),
-            describe(kept),
             *(_words(one) for one in in_order([first])),
         ]
         return LoadResult(

@@ -1,6 +1,7 @@
 """What the server refuses about edits of ontology and shapes.
 
 ServerError
+├── RulesUnusable       files that no start can read
 ├── EditRefused         an edit of ontology or shapes that cannot be used
 ├── EditConflict        an edit of a file that has changed since it was read
 ├── EditSuperseded      an edit that a later one of the same file replaced
@@ -12,6 +13,7 @@ ServerError
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontology.checks.findings import Level
@@ -27,6 +29,15 @@ class FileNameUnusable(ServerError):
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(
             f"{name[:80]!r} cannot be the name of a file: {reason}. Choose a shorter, plain name."
+        )
+
+
+class RulesUnusable(ServerError):
+    """Files of ontology or shapes that cannot be read, for a reason that no reader of them expects."""
+
+    def __init__(self, folder: Path, reason: str) -> None:
+        super().__init__(
+            f"The files in {folder} cannot be used: {reason.rstrip('.')}. Find the fault: `urbankg check`."
         )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from server.rules.rule_history import write_whole
 from server.rules.ruleset import Ruleset
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 
+_log = logging.getLogger("urbankg.rules")
 Signature = tuple[tuple[str, int, int], ...]
 
 
@@ -88,10 +92,50 @@ def differing(before: Ruleset, after: Ruleset) -> Files:
     return frozenset(found)
 
 
-def write_all(contents: Mapping[Path, bytes | None]) -> None:
-    """Write these files, each atomically; None deletes one."""
+def write_all(contents: Mapping[Path, bytes | None], record: Path) -> None:
+    """Write these files, each atomically; None deletes one.
+
+    Where there are several, they are recorded first: after a crash, `complete_edit` writes those left.
+    """
+    if len(contents) > 1:
+        edit = [[str(path), _encoded(_content(path)), _encoded(new)] for path, new in contents.items()]
+        write_whole(record, json.dumps(edit).encode())
     for path, content in contents.items():
-        if content is None:
-            path.unlink(missing_ok=True)
-        else:
-            write_whole(path, content)
+        _write(path, content)
+    record.unlink(missing_ok=True)
+
+
+def complete_edit(record: Path) -> None:
+    """Write the files that a crash kept an edit from writing, unless one was changed by hand since."""
+    if not record.is_file():
+        return
+    edit = [
+        (Path(path), _decoded(former), _decoded(new)) for path, former, new in json.loads(record.read_bytes())
+    ]
+    changed = [path for path, former, new in edit if _content(path) not in (former, new)]
+    if changed:
+        names = ", ".join(map(str, changed))
+        _log.warning("An edit that was interrupted is not completed: %s changed since.", names)
+    else:
+        for path, _, new in edit:
+            _write(path, new)
+    record.unlink()
+
+
+def _write(path: Path, content: bytes | None) -> None:
+    if content is None:
+        path.unlink(missing_ok=True)
+    else:
+        write_whole(path, content)
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def _encoded(content: bytes | None) -> str | None:
+    return None if content is None else base64.b64encode(content).decode()
+
+
+def _decoded(content: str | None) -> bytes | None:
+    return None if content is None else base64.b64decode(content)

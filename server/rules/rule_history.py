@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _MANIFEST = "manifest.json"
 _CURRENT = "current.json"
+EDIT_RECORD = "edit.json"
+"""In the data folder: an edit whose files are being written."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class RuleHistory:
         self.folder = data / "rules"
         self.plan = self.folder / "plan.json"
         """The plan cache of the shapes, for the next start."""
+        self.edit_record = data / EDIT_RECORD
 
     def keep(self, rules: Ruleset) -> None:
         """Store the files of these rules, and that they are in force now."""

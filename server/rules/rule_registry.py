@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -30,7 +30,8 @@ from server.rules.edit_errors import (
 from server.rules.rule_folders import RuleFolders, Signature, differing, files_of, write_all
 from server.rules.rule_history import RuleHistory
 from server.rules.ruleset import Ruleset
-from server.rules.usable_files import UNUSABLE, read_shapes, usable_shapes
+from server.rules.usable_files import UNUSABLE, read_shapes
+from shapes.errors import UNEXPECTED
 from sparql.model.errors import SparqlError, StoreClosing
 from sparql.provenance.term_rewrites import LEAVE, Rewriting
 
@@ -100,27 +101,22 @@ class RuleRegistry:
         self._left: tuple[Ruleset, Impact | None] | None = None
         """Rules in force whose effects are not all carried out yet."""
 
-    def open(self, gate: ShapesGate | None = None, *, serves: bool = False) -> Ruleset:
+    def open(self, gate: ShapesGate | None = None) -> Ruleset:
         """Read the shapes, unless a gate is given, and make the rules current.
 
-        Where the files are unusable, the last good shapes are used; where there are none, a server uses the
-        files that can be, and otherwise what is wrong with them is raised.
+        Where the files are unusable, the last good shapes are used; raises `UNUSABLE` when there are none.
         """
         if gate is not None:
             self.current = Ruleset(self._schema, gate, self.folders.shapes)
             return self.current
-        left_out: list[str] = []
         try:
             opened = read_shapes(self.folders, self._schema, self.history.plan)
         except UNUSABLE as error:
             kept = self._last_good_shapes()
             if kept is None:
-                if not serves or not self.folders.shapes.is_dir():
-                    raise
-                usable, files, left_out = usable_shapes(self.folders, self._schema)
-                kept = usable, files
+                raise
             opened = kept
-            self.report_problem(error, left_out)
+            self.report_problem(error)
         self.current = Ruleset(self._schema, opened[0], self.folders.shapes, opened[1])
         self.history.keep(self.current)
         return self.current
@@ -128,7 +124,7 @@ class RuleRegistry:
     def _last_good_shapes(self) -> tuple[ShapesGate, ShapesFiles] | None:
         try:
             return self.history.last_good_shapes(self._schema, self.folders.generate)
-        except UNUSABLE:
+        except (*UNUSABLE, OSError, *UNEXPECTED):
             # They were good for an earlier version of the program.
             return None
 
@@ -236,20 +232,14 @@ class RuleRegistry:
                 self.report_problem(error)
             return None
 
-    def report_problem(self, error: Exception, left_out: Sequence[str] = ()) -> None:
-        """Store and log why the files are not in force; repeated problems are logged once.
-
-        `left_out` are files without which the server runs, because there is no last good version.
-        """
-        instead = f"the server runs without {', '.join(left_out)}" if left_out else ""
-        problem = f"Not used: {', '.join(left_out)}. {error}" if left_out else str(error)
-        if self.problem != problem:
+    def report_problem(self, error: Exception) -> None:
+        """Store and log why the files are not in force; repeated problems are logged once."""
+        if self.problem != str(error):
             _log.error(
-                "The files of ontology and shapes cannot be used; %s. %s",
-                instead or "the last good version stays in force",
+                "The files of ontology and shapes cannot be used; the last good version stays in force. %s",
                 error,
             )
-        self.problem = problem
+        self.problem = str(error)
 
     def folder(self, kind: Kind) -> Path:
         """The folder of the files of a kind."""
@@ -302,11 +292,11 @@ class RuleRegistry:
         former = {path: path.read_bytes() if path.is_file() else None for path in contents}
         before, settled = self.current, self._settled == self._rule_folders.signature(self.schema)
         try:
-            write_all(contents)
+            write_all(contents, self.history.edit_record)
             yield
         except BaseException:
             if self.current is before:
-                write_all(former)
+                write_all(former, self.history.edit_record)
             raise
         finally:
             if settled or self.current is not before:

@@ -1,13 +1,13 @@
-"""Reads the files of ontology and shapes at a start, and what can be used of them where some cannot be.
+"""Reads the files of ontology and shapes at a start, with the reason where they cannot be used.
 
-A server that ended would help nobody: at a first start it serves without those files, says so, and takes
-corrected ones over HTTP. Once rules were in force, the last good ones are used instead (`rule_history`).
+A server whose rules cannot be used runs by the last good ones (`rule_history`). Where there never were any it
+ends: without the shapes that were meant to judge, it would accept everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,10 @@ from ontology import Schema
 from ontology.errors import OntologyError
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from server.rules.checking import Folders
+from server.rules.edit_errors import RulesUnusable
 from server.rules.edit_guard import check_shallow
 from server.rules.ruleset import open_shapes
-from shapes.errors import UNEXPECTED, ShapesError
+from shapes.errors import UNEXPECTED, ShapesError, in_words
 from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 from sparql.model.errors import PayloadProblem
 
@@ -25,64 +26,35 @@ if TYPE_CHECKING:
     from shapes.gate.gate import ShapesGate
     from shapes.loading import ShapesFiles
 
-UNUSABLE = (OntologyError, ShapesError, PayloadProblem, OSError, *UNEXPECTED)
+UNUSABLE = (OntologyError, ShapesError, RulesUnusable)
 """What reading files of ontology or shapes raises."""
 
 
 def read_ontology(folder: Path) -> Schema:
     """The ontology of a folder. Raises `UNUSABLE`, before a file could end the process that reads it."""
-    check_shallow(_contents(folder, ONTOLOGY_SUFFIXES), {})
-    return Schema.load(folder)
+    with _reading(folder):
+        check_shallow(_contents(folder, ONTOLOGY_SUFFIXES), {})
+        return Schema.load(folder)
 
 
 def read_shapes(folders: Folders, schema: Schema, kept: Path | None = None) -> tuple[ShapesGate, ShapesFiles]:
     """The gate of a shapes folder and the files it was read from, as `open_shapes`. Raises `UNUSABLE`."""
-    check_shallow({}, {**_contents(folders.shapes, SHAPES_SUFFIXES), **(folders.shapes_edits or {})})
-    return open_shapes(folders, schema, kept)
+    with _reading(folders.shapes):
+        check_shallow({}, _contents(folders.shapes, SHAPES_SUFFIXES))
+        return open_shapes(folders, schema, kept)
 
 
-def usable_ontology(folder: Path) -> tuple[Schema, list[str]]:
-    """The ontology of the files that can be used together, and the names of the others."""
-    names = _names(folder, ONTOLOGY_SUFFIXES)
-    left_out: dict[str, bytes | None] = {}
-    for name in names:
-        try:
-            content = (folder / name).read_bytes()
-            check_shallow({name: content}, {})
-            _, problems = Schema.load_readable(folder, {**dict.fromkeys(names), name: content})
-            if any(problem.file == folder / name for problem in problems):
-                left_out[name] = None
-        except UNUSABLE:
-            left_out[name] = None
+@contextmanager
+def _reading(folder: Path) -> Iterator[None]:
+    """Raise `RulesUnusable` for what a library raises."""
     try:
-        return Schema.load_readable(folder, left_out)[0], list(left_out)
-    except UNUSABLE:
-        # They contradict one another.
-        return Schema.empty(), names
-
-
-def usable_shapes(folders: Folders, schema: Schema) -> tuple[ShapesGate, ShapesFiles, list[str]]:
-    """The shapes of the files that can be used together, and the names of the others."""
-    names = _names(folders.shapes, SHAPES_SUFFIXES)
-    left_out: dict[str, bytes | None] = {}
-    for name in names:
-        try:
-            alone = {**dict.fromkeys(names), name: (folders.shapes / name).read_bytes()}
-            read_shapes(replace(folders, shapes_edits=alone, generate="off"), schema)
-        except UNUSABLE:
-            left_out[name] = None
-    try:
-        return *open_shapes(replace(folders, shapes_edits=left_out), schema), list(left_out)
-    except UNUSABLE:
-        nothing = replace(folders, shapes_edits=dict.fromkeys(names), generate="off")
-        return *open_shapes(nothing, schema), names
+        yield
+    except (PayloadProblem, OSError, *UNEXPECTED) as error:
+        raise RulesUnusable(folder, in_words(error)) from error
 
 
 def _contents(folder: Path, suffixes: Sequence[str]) -> dict[str, bytes | None]:
-    return {name: (folder / name).read_bytes() for name in _names(folder, suffixes)}
-
-
-def _names(folder: Path, suffixes: Sequence[str]) -> list[str]:
     if not folder.is_dir():
-        return []
-    return sorted(path.name for path in folder.iterdir() if path.suffix in suffixes and path.is_file())
+        return {}
+    paths = sorted(path for path in folder.iterdir() if path.suffix in suffixes and path.is_file())
+    return {path.name: path.read_bytes() for path in paths}

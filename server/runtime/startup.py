@@ -181,7 +181,7 @@ def asker(services: Services, schema: Schema, labels: LabelIndex, summary: DataS
 def _judge(services: Services, gate: ShapesGate | None) -> tuple[Ruleset, PendingRelations]:
     """Judge changes by the rules of the folder from now on."""
     settings, store = services.settings, services.store
-    rules = services.rule_registry.open(gate, serves=services.serves)
+    rules = services.rule_registry.open(gate)
     configure(rules.gate, services)
 
     def build() -> SpatialRelations:

@@ -34,9 +34,10 @@ from server.monitoring.verdict_history import VerdictHistory
 from server.rules.checking import Folders
 from server.rules.dry_runs import DryRuns
 from server.rules.edit import Kind
-from server.rules.rule_history import RuleHistory
+from server.rules.rule_folders import complete_edit
+from server.rules.rule_history import EDIT_RECORD, RuleHistory
 from server.rules.rule_registry import RuleRegistry
-from server.rules.usable_files import UNUSABLE, read_ontology, usable_ontology
+from server.rules.usable_files import UNUSABLE, read_ontology
 from server.runtime.asking import AskingThread
 from server.runtime.startup import ServerStartup, effects, obstacle, put_in_force, reason_after
 from server.services import Services
@@ -46,6 +47,7 @@ from server.stores import capturer_of, check_databases, open_store, readers_of
 from server.writes.place_checks import PlaceChecks
 from server.writes.reviewing_writer import ReviewingWriter
 from server.writes.updating import Updates
+from shapes.errors import UNEXPECTED
 from shapes.time_limit import TimeLimit
 from sparql.model.change import Verdict
 from sparql.model.options import Options
@@ -73,8 +75,8 @@ def build(
 ) -> Services:
     """Open the folder and wire everything. Raises the errors of what cannot be opened or read.
 
-    With `serves` for clients, else for one command, which is refused where files of ontology or shapes cannot
-    be used.
+    With `serves` for clients, else for one command. Files of ontology or shapes that cannot be used are
+    replaced by the last good ones.
 
     The ontology in the graph is made the one in the files; the model is opened when first used. A model,
     schema or gate handed in is used instead of what the settings name.
@@ -86,8 +88,14 @@ def build(
         check_prompts(settings.prompts)
         load_examples(settings.prompts)
     judging_limit = TimeLimit(settings.judging_timeout_s)
-    rule_registry = _rule_registry(settings, schema, judging_limit, serves=serves)
     store = open_store(settings)
+    try:
+        # What another process may be writing is completed only by the process that holds the folder.
+        complete_edit(settings.data / EDIT_RECORD)
+        rule_registry = _rule_registry(settings, schema, judging_limit)
+    except BaseException:
+        store.close()
+        raise
     check_databases(settings.data)
     changes = store.journal = ChangeLog(
         settings.data / "changes",
@@ -210,13 +218,8 @@ def build(
     return services
 
 
-def _rule_registry(
-    settings: Settings, schema: Schema | None, limit: TimeLimit, *, serves: bool
-) -> RuleRegistry:
-    """The ontology of the folder, or a given one; where the folder's cannot be used, the last good one.
-
-    Where there is none, a server uses the files that can be.
-    """
+def _rule_registry(settings: Settings, schema: Schema | None, limit: TimeLimit) -> RuleRegistry:
+    """The ontology of the folder, or a given one; where the folder's cannot be used, the last good one."""
     folders = Folders(settings.ontology or SHIPPED_ONTOLOGY, settings.shapes or SHIPPED_SHAPES)
     folders = replace(folders, generate=settings.generate_shapes, follows_rules=settings.follows_rules)
     editable = {Kind.ONTOLOGY: settings.ontology is not None, Kind.SHAPES: settings.shapes is not None}
@@ -224,19 +227,25 @@ def _rule_registry(
     dry_runs = DryRuns(limit, settings.query_memory_bytes)
     if schema is not None:
         return RuleRegistry(folders, schema, history, dry_runs, editable=editable)
-    problem, left_out = None, list[str]()
+    problem = None
     try:
         schema = read_ontology(folders.ontology)
     except UNUSABLE as error:
-        schema, problem = history.last_good_ontology(), error
+        schema, problem = _last_good_ontology(history), error
         if schema is None:
-            if not serves or not folders.ontology.is_dir():
-                raise
-            schema, left_out = usable_ontology(folders.ontology)
+            raise
     rule_registry = RuleRegistry(folders, schema, history, dry_runs, editable=editable)
     if problem is not None:
-        rule_registry.report_problem(problem, left_out)
+        rule_registry.report_problem(problem)
     return rule_registry
+
+
+def _last_good_ontology(history: RuleHistory) -> Schema | None:
+    try:
+        return history.last_good_ontology()
+    except (*UNUSABLE, OSError, *UNEXPECTED):
+        # It was good for an earlier version of the program.
+        return None
 
 
 def _metrics(

@@ -223,6 +223,7 @@ class Change:
         """Whether it only adds asserted statements."""
         return self.origin is Origin.ASSERTED and not (
             self.removals
+            or self.replaces
             or self.withdrawals
             or self.graph_additions
             or self.graph_removals

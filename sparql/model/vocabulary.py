@@ -59,9 +59,11 @@ PROPOSALS: Final = GRAPH.proposals
 HELD: Final = GRAPH.held
 """Batches that wait to be judged in parallel with other writes."""
 STATE: Final = GRAPH.state
+REPLACED: Final = GRAPH.replaced
+"""What a bulk load that has not ended replaces: removed from the default graph before anything is derived."""
 SYSTEM_GRAPHS: Final = (
     *(ASSERTED, EXTRACTED, DERIVED, INFERRED, ONTOLOGY),
-    *(PROVENANCE, REVIEW, PROPOSALS, HELD, STATE),
+    *(PROVENANCE, REVIEW, PROPOSALS, HELD, STATE, REPLACED),
 )
 
 DEFAULT: Final = DefaultGraph()

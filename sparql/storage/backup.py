@@ -28,7 +28,7 @@ MANIFEST = "backup.json"
 _LAYOUT = 1
 _GRAPH = "graph"
 # Files of a running server, or derived from the graph.
-_LEFT_OUT = frozenset({"graph", "checkpoints", "server.json", MANIFEST})
+_LEFT_OUT = frozenset({"graph", "checkpoints", "server.json", "edit.json", MANIFEST})
 _SQLITE_HEADER = b"SQLite format 3\0"
 _SQLITE_COMPANIONS = ("-wal", "-shm", "-journal")
 
@@ -77,11 +77,14 @@ def back_up(store: LocalStore, writer: ExclusiveWriter, folder: Path, now: datet
         partial.mkdir(parents=True)
         revision, files = writer.exclusively(lambda: _copy_out(store, data, partial))
         backup = Backup(folder, revision, taken_at, files)
-        (partial / MANIFEST).write_text(json.dumps(backup.json(), indent=2), encoding="utf-8")
         _sync_tree(partial)
+        # Last: it says that everything else is there.
+        (partial / MANIFEST).write_text(json.dumps(backup.json(), indent=2), encoding="utf-8")
+        _sync(partial / MANIFEST, partial)
         if folder.exists():
             folder.rmdir()
         partial.rename(folder)
+        _sync(folder.parent)
     except (OSError, RuntimeError, sqlite3.Error) as error:
         shutil.rmtree(partial, ignore_errors=True)
         raise BackupError(
@@ -183,7 +186,11 @@ def _check_graph(folder: Path, backup: Path, revision: int) -> None:
 
 def _sync_tree(folder: Path) -> None:
     """Sync a folder with all its content to the disk."""
-    for path in (folder, *folder.rglob("*"), folder.parent):
+    _sync(folder, *folder.rglob("*"), folder.parent)
+
+
+def _sync(*paths: Path) -> None:
+    for path in paths:
         handle = os.open(path, os.O_RDONLY)
         try:
             os.fsync(handle)

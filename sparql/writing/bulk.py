@@ -12,18 +12,27 @@ that they speak of. Memory does not grow with the load.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pyoxigraph import DefaultGraph, Quad
+from pyoxigraph import DefaultGraph, Quad, Triple
 
-from sparql.model.change import Rejection, Statement
+from sparql.model.change import Rejection, Statement, quad_of
 from sparql.model.errors import WriteError
 from sparql.model.literals import doubtful, literal_violations
 from sparql.model.triple_store import TripleStore
-from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, SYSTEM_GRAPHS
+from sparql.model.vocabulary import (
+    ASSERTED,
+    DEFAULT,
+    DERIVED,
+    EXTRACTED,
+    INFERRED,
+    ONTOLOGY,
+    REPLACED,
+    SYSTEM_GRAPHS,
+)
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
@@ -82,13 +91,15 @@ class BulkLoad:
         self._left_out = Rejections()
         self._repaired = Rejections()
 
-    def run(self, quads: Iterable[Quad]) -> BulkOutcome:
+    def run(self, quads: Iterable[Quad], replaced: Callable[[], Iterable[Triple]] = tuple) -> BulkOutcome:
         """Load all quads, or none when reading them fails; quads of system graphs are passed over.
 
+        `replaced`, called once the quads are read, gives triples that go out of the graph with the load: also
+        when it ends in a crash, since they are recorded in the same step as the quads.
         Raises `MalformedLiteral` without `partial`; with it such statements are left out. Errors of the
         iterable come through.
         """
-        return self._outcome(self._writer.bulk(self._admitted(quads)))
+        return self._outcome(self._writer.bulk(self._admitted(quads, replaced)))
 
     def run_lines(self, files: Sequence[LineFile]) -> BulkOutcome:
         """The same for files of N-Triples and N-Quads, at a fraction of the cost, into an embedded store."""
@@ -106,11 +117,13 @@ class BulkLoad:
         derived = sum(1 for _ in self._store.match_quads(None, None, None, DERIVED))
         return BulkOutcome(self._read, self._left_out, self._repaired, derived, revision)
 
-    def _admitted(self, quads: Iterable[Quad]) -> Iterator[Quad]:
+    def _admitted(self, quads: Iterable[Quad], replaced: Callable[[], Iterable[Triple]]) -> Iterator[Quad]:
         known = _subjects_known(self._store)
         source = iter(quads)
         while portion := list(islice(source, _PORTION)):
             yield from self._admitted_of(portion, known)
+        for triple in replaced():
+            yield quad_of(triple, REPLACED)
 
     def _admitted_of(self, portion: list[Quad], known: bytearray) -> Iterator[Quad]:
         """What is loaded, with the support that triples known from elsewhere gain by being asserted."""

@@ -7,7 +7,7 @@ from pyoxigraph import Quad, Triple
 
 from sparql.inference.materialized import STALE, disown_stated, forget, log_progress, mark, remove_all
 from sparql.model.change import is_supported, only_asserted, quad_of
-from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, INFERRED
+from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, REPLACED
 from sparql.spatial.relation_basis import marks
 from sparql.writing.derived_changes import ORIGINS, DerivedChanges
 
@@ -27,6 +27,8 @@ class Rederivation:
 
         `grown` means that the inferences were complete, and statements have only been added since.
         """
+        if self._remove_replaced():
+            grown = False
         removals = self._derive_whole()
         if self._derived.inferences is not None or mark(self._derived.store) is not None:
             if removals:
@@ -36,6 +38,22 @@ class Rederivation:
             self._infer_whole(keep=keep)
             removals = []
         return self._derived.store.end_bulk(removals)
+
+    def _remove_replaced(self) -> bool:
+        """Remove what the load replaces, except what the ontology states; whether there was anything."""
+        store = self._derived.store
+        recorded = list(store.match_quads(None, None, None, REPLACED))
+        stated = (DEFAULT, ASSERTED, EXTRACTED)
+        removals = [
+            quad
+            for one in recorded
+            if not store.contains(quad_of(one.triple, ONTOLOGY))
+            for quad in (quad_of(one.triple, graph) for graph in stated)
+            if store.contains(quad)
+        ]
+        if recorded:
+            store.commit((), [*removals, *recorded], origin="load")
+        return bool(recorded)
 
     def _derive_whole(self) -> list[Quad]:
         """Add everything that is derived from the graph and missing; the quads to remove."""

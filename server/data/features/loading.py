@@ -11,7 +11,7 @@ from server.data.brevity import FIRST, first_of, listed
 from server.data.features.files import layers_of
 from server.data.features.mapping import FeatureMapping, LayerRules, read_feature_mapping
 from server.data.features.records import FeatureRefused, Record, RecordFile, refused
-from server.data.features.replacing import outdated_geometry
+from server.data.features.replacing import outdated_geometry, replacements
 from server.data.loading import LoadResult, describe
 from server.data.rdf_files import LoadError
 from server.data.sample.mapping import MappingError
@@ -184,15 +184,14 @@ def load_through_gate(
     done = reported = remarks = 0
     while batch := _next_batch(features, done):
         statements = tuple(Statement(triple) for feature in batch for triple in feature.triples)
-        outdated = outdated_geometry(known, (one.triple for one in statements))
+        triples = [one.triple for one in statements]
+        outdated = outdated_geometry(known, triples)
+        # A part is loaded: only where the new one is accepted.
+        replaces = replacements(known, triples, outdated) if partial else frozenset()
+        outdated -= {old for _, old in replaces}
         verdict = writer.commit(
-            Change(additions=statements, removals=frozenset() if partial else outdated, partial=partial)
+            Change(additions=statements, removals=outdated, replaces=replaces, partial=partial)
         )
-        if outdated and partial:
-            # Only where the new one was accepted.
-            let_in = [one.triple for one in statements if any(known.match(*one.triple))]
-            outdated &= outdated_geometry(known, let_in)
-            writer.commit(Change(removals=outdated))
         if verdict.rejected and not partial:
             raise LoadError(
                 f"{_place(batch, verdict.rejected[0])}: {describe(verdict.rejected).rstrip('.')}. "

@@ -4,18 +4,13 @@ The geometry node is named after the feature, so loading the same file again add
 would leave two literals on one node, as if the feature were in both places.
 """
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Collection, Iterable
 
 from pyoxigraph import NamedNode, Triple
 
 from server.data.features.mapping import SF
-from sparql.model.change import Change, Rejection
 from sparql.model.source import TripleSource
 from sparql.model.vocabulary import GEO, RDF
-from sparql.writing.writer import Writer
-
-_TOGETHER = 1000
 
 
 def outdated_geometry(source: TripleSource, triples: Iterable[Triple]) -> frozenset[Triple]:
@@ -31,24 +26,12 @@ def outdated_geometry(source: TripleSource, triples: Iterable[Triple]) -> frozen
     )
 
 
-class OutdatedGeometry:
-    """Geometries of earlier loads that a bulk load replaces: noted while reading, removed at the end."""
-
-    def __init__(self, source: TripleSource) -> None:
-        self._source = source
-        self._found: set[Triple] = set()
-
-    def note(self, triples: Iterable[Triple]) -> None:
-        """Note the new triples of a feature."""
-        self._found |= outdated_geometry(self._source, triples)
-
-    def remove(self, writer: Writer) -> list[Rejection]:
-        """Remove the outdated geometries; those that could not be removed."""
-        refused: list[Rejection] = []
-        found: Iterator[Triple] = iter(self._found)
-        while some := frozenset(islice(found, _TOGETHER)):
-            refused += writer.commit(Change(removals=some, source="load")).rejected
-        return refused
+def replacements(
+    source: TripleSource, triples: Iterable[Triple], outdated: Collection[Triple]
+) -> frozenset[tuple[Triple, Triple]]:
+    """Pairs of a new literal, which may be refused, and what of `outdated` it replaces."""
+    new = {one.subject: one for one in triples if one.predicate == GEO.asWKT and not any(source.match(*one))}
+    return frozenset((new[old.subject], old) for old in outdated if old.subject in new)
 
 
 def _is_kind(term: object) -> bool:

@@ -164,6 +164,8 @@ def test_settings_are_shown_with_their_origin():
         (("load", "{tmp}/none.ttl", "--data", "{tmp}/data"), "none.ttl"),
         (("load", "{tmp}/broken.ttl", "--data", "{tmp}/data"), "line 1"),
         (("serve", "--host", "0.0.0.0", "--data", "{tmp}/data"), "Refusing"),
+        (("serve", "--ontology", "{tmp}/bad", "--data", "{tmp}/data"), "bad.ttl"),
+        (("serve", "--shapes", "{tmp}/bad", "--data", "{tmp}/data"), "bad.ttl"),
         (("demo", "--data", "{tmp}"), "not empty"),
     ],
 )

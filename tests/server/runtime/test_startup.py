@@ -20,12 +20,11 @@ from server.app import create_app
 from server.cli.app import COMMANDS, RESEARCH, command_line
 from server.cli.plain_flags import FLAGS, plain_flags
 from server.cli.serve_command import serve
+from server.http.reporting.problem_map import USER_ERRORS
 from server.rules.checking import Folders
-from server.rules.edit import Kind
 from server.runtime.wiring import build
 from server.services import Services
 from server.settings import Settings
-from shapes.errors import ShapesError
 from shapes.gate.gate import ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
 from sparql.protocol.formats import BY_NAME
@@ -91,38 +90,35 @@ async def test_an_interrupted_bulk_load_is_reported_until_it_is_finished(
         assert (await client.get("/readyz")).status_code == 200
 
 
-@pytest.mark.parametrize("kind", ["ontology", "shapes"])
+NESTED = "<a> <b> " + "<<( <a> <b> " * 20_000 + "<c>" + " )>>" * 20_000 + " ."
+NO_SHAPE = "<http://e/s> a <http://www.w3.org/ns/shacl#NodeShape> ; <http://www.w3.org/ns/shacl#path> 'x' ."
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("kind", "text"),
     [
-        "this is no Turtle",
-        "<a> <b> " + "<<( <a> <b> " * 20_000 + "<c>" + " )>>" * 20_000 + " .",
-        "<http://example.org/s> <http://www.w3.org/ns/shacl#targetClass> 'x' ; "
-        "<http://www.w3.org/2000/01/rdf-schema#subClassOf> <http://example.org/s> .",
+        *((kind, text) for kind in ("ontology", "shapes") for text in ("this is no Turtle", NESTED)),
+        ("shapes", NO_SHAPE),
     ],
 )
-async def test_a_first_start_serves_without_a_file_that_cannot_be_used_and_says_so(
+async def test_a_start_with_files_that_cannot_be_used_needs_earlier_rules_and_says_so(
     tmp_path: Path, kind: str, text: str
 ):
     folders(tmp_path)
-    (tmp_path / kind / "broken.ttl").write_text(text)
+    broken = tmp_path / kind / "broken.ttl"
+    broken.write_text(text)
+    for serves in (True, False):
+        with pytest.raises(USER_ERRORS, match=r"broken|path"):
+            async with build(settings_in(tmp_path), model=RecordedModel(), serves=serves):
+                raise AssertionError("it opened")
+    broken.unlink()
+    async with build(settings_in(tmp_path), model=RecordedModel()) as services:
+        good = services.rule_registry.current.versions
+    broken.write_text(text)
     async with build(settings_in(tmp_path), model=RecordedModel()) as services:
         assert services.is_open
-        used = {one for kind in Kind for one in services.rule_registry.files(kind)}
-        assert used >= {"city.ttl", "rules.ttl"}
-        if "broken.ttl" not in used:
-            assert "broken.ttl" in (services.rule_registry.problem or "")
-
-
-async def test_a_command_is_refused_where_shapes_cannot_be_used_and_the_store_is_let_go(tmp_path: Path):
-    folders(tmp_path)
-    (tmp_path / "shapes" / "broken.ttl").write_text("this is no Turtle")
-    with pytest.raises(ShapesError, match=r"broken\.ttl"):
-        async with build(settings_in(tmp_path), model=RecordedModel(), serves=False):
-            raise AssertionError("it opened")
-    (tmp_path / "shapes" / "broken.ttl").unlink()
-    async with build(settings_in(tmp_path), model=RecordedModel()) as services:
-        assert services.is_open
+        assert services.rule_registry.current.versions == good
+        assert services.rule_registry.problem
 
 
 async def test_a_command_that_only_queries_or_lists_opens_neither_shapes_nor_indexes(
