@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -78,8 +77,6 @@ def examine(folders: Folders, known: Schema | None = None) -> Examined:
     from shapes.loading import load_shapes
     from shapes.rules import gate_of, malformed, with_generated
 
-    # The graphs of shapes are reference cycles of 4 MB each: collect those of earlier checks now.
-    gc.collect()
     try:
         schema, unread = Schema.load_readable(folders.ontology, folders.ontology_edits, known)
         linted = _lint(schema)

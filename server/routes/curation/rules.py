@@ -22,7 +22,7 @@ from server.http.bodies.streaming import while_wanted
 from server.http.pages import Needed
 from server.message import IRI_FORM, AbsoluteIri, Message, Name
 from server.rules.checking import Reasoner, reasoned
-from server.rules.edit import Edit, Kind, SwitchOutcome
+from server.rules.edit import Edit, Kind
 from server.rules.edit_guard import check_shallow
 from server.rules.rule_effects import impact_json
 from server.rules.rule_registry import RuleRegistry
@@ -144,8 +144,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
             raise InvalidBody([("body", "give at least one file, as a member of 'ontology' or 'shapes'")])
         if _flag("dry-run", dry_run):
             return await while_wanted(request, partial(_would, rule_registry, edit, asked), dry_runs)
-        switched = await while_wanted(request, partial(rule_registry.apply, edit, asked=asked), edits)
-        return switched_json(switched)
+        return await while_wanted(request, partial(_apply, rule_registry, edit, asked=asked), edits)
 
     @routes.post("/check", dependencies=admin, openapi_extra=body_schema(EditMessage))
     async def post_check(request: Request, reason: Reasoner = Reasoner.NONE) -> dict[str, Any]:
@@ -225,9 +224,9 @@ async def _edit(
     expected = {} if tag in (None, "*") else {(kind, name): digest}
     is_new = rule_registry.digest(kind, name) is None and name != CATALOG
     switched = await while_wanted(
-        request, partial(rule_registry.apply, edit, expected=expected, asked=asked), limiter
+        request, partial(_apply, rule_registry, edit, expected=expected, asked=asked), limiter
     )
-    return JSONResponse(switched_json(switched), 201 if is_new and content is not None else 200)
+    return JSONResponse(switched, 201 if is_new and content is not None else 200)
 
 
 async def _dry_run(
@@ -254,8 +253,9 @@ def _flag(name: str, value: str) -> bool:
     return low in ("true", "1", "")
 
 
-def switched_json(switched: SwitchOutcome) -> dict[str, Any]:
-    """What came of an edit."""
+def _apply(rule_registry: RuleRegistry, edit: Edit, **how: Any) -> dict[str, Any]:
+    """What came of an edit, without the rules themselves: an idle thread keeps its last result."""
+    switched = rule_registry.apply(edit, **how)
     return {
         "switched": switched.changed,
         "rules": _versions(switched.rules),
