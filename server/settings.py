@@ -457,7 +457,10 @@ class Settings(BaseModel):
         131_072, ge=4096, description="Largest address and headers of a request together, in bytes."
     )
     client_timeout_s: float = Field(
-        30, gt=0, description="Seconds a client may take for its headers, or between pieces of its body."
+        30,
+        gt=0,
+        description="Seconds a client may take for its headers, between pieces of its body, or without reading "
+        "any more of its answer.",
     )
     requests_per_second: float = Field(
         0,

@@ -21,6 +21,8 @@ from sparql.storage.database import WriteBuffer, literal_characters, write_exact
 
 MOST_QUADS = 5000
 """Beyond this, a new checkpoint, which consists of hard links, is cheaper than following."""
+_CHARACTERS = 200
+"""The characters of literals that count as one more quad: a commit of few long texts is not small."""
 _NOT_COPIED = frozenset({"LOCK", "LOG"})
 _NEVER_REWRITTEN = ".sst"
 _BUFFERED_BYTES = 4 * 2**20
@@ -136,7 +138,9 @@ class LoggedCommit:
     def __init__(self, commit: Commit, since: int) -> None:
         self.since = since
         self.revision = commit.revision
-        self.quads = len(commit.additions) + len(commit.removals)
+        characters = literal_characters(commit.additions) + literal_characters(commit.removals)
+        self.quads = len(commit.additions) + len(commit.removals) + characters // _CHARACTERS
+        """How many quads it counts as."""
         self._commit: Commit | None = commit
         self._written = b""
 

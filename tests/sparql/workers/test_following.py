@@ -99,6 +99,18 @@ async def test_hundreds_of_reads_each_after_a_write_see_it_and_need_hardly_any_c
     assert store.made < 10
 
 
+async def test_a_commit_of_long_texts_is_read_from_a_checkpoint_and_not_kept_for_followers(
+    store: Counted, pool: WorkerPool
+) -> None:
+    assert await counted(pool) == 0
+    made = store.made
+    for number in range(3):
+        text = Literal(f"{number}" + "a" * 2_000_000)
+        store.commit([Quad(NamedNode(f"http://e/{number}"), P, text)])
+        assert await counted(pool) == number + 1
+    assert store.made >= made + 3
+
+
 async def test_acknowledged_writes_are_seen_by_every_read_that_begins_afterwards(
     store: Counted, pool: WorkerPool
 ) -> None:

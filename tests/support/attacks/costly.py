@@ -22,6 +22,7 @@ from typing import Final, Self
 
 from tests.support.attacks.attack import Result, Target
 from tests.support.fuzzing.ledger import HANG_S, Answer
+from tests.support.fuzzing.slow import unread
 from tests.support.fuzzing.wire import Exchange, exchange, once, request
 from tests.support.running_server import RunningServer
 from tests.support.workshop import folders
@@ -53,6 +54,8 @@ class Costly:
     headers: Mapping[str, str | bytes] = field(default_factory=dict)
     pieces: Callable[[bytes], Iterable[tuple[float, bytes]]] | None = None
     """How the request is sent, where not at once."""
+    unread: bool = False
+    """Whether nothing of the answer is read: then the connection ends at the limit."""
     closed: bool = False
     """Whether the connection may end without an answer: the request was never complete."""
 
@@ -62,6 +65,8 @@ class Costly:
         hang_s = self.limit_s + HANG_S
         data = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
         raw = request(self.method, self.path, {"Content-Type": self.kind, **self.headers}, data)
+        if self.unread:
+            return unread(target.url, raw, hang_s)
         if self.pieces is None:
             return exchange(target.url, once(self.name, raw, self.method), hang_s)[0]
         return exchange(target.url, Exchange(self.name, tuple(self.pieces(raw)), self.method), hang_s)[0]
@@ -77,7 +82,7 @@ class Costly:
             wrong = wrong or ("" if self.closed and not answer.hung else "no answer")
         elif answer.status >= 500 and answer.status not in (503, 504):
             wrong = "a failure of the server"
-        elif answer.status >= 400 and not _in_words(answer.body):
+        elif answer.status >= 400 and not self.unread and not _in_words(answer.body):
             wrong = "no words"
         said = answer.body[:300].decode("utf-8", "replace") if wrong else ""
         return Result(GROUP, label, not wrong, f"{detail} {wrong} {said}".rstrip())

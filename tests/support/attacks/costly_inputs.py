@@ -49,6 +49,7 @@ def inputs() -> Iterator[Costly]:
     yield from _shapes()
     yield from _ontologies()
     yield from _connections()
+    yield from _unread()
 
 
 TEXTS: Final = {
@@ -637,6 +638,18 @@ def _connections() -> Iterator[Costly]:
             pieces=_endless,
             closed=True,
         )
+
+
+def _unread() -> Iterator[Costly]:
+    """A graph of 40 MB, and who asks for it and reads nothing."""
+    for n in range(10):
+        literal = lambda n=n: f"<urn:x:a> <urn:x:p> '{n}{'a' * 4_000_000}' .\n"
+        yield Costly(f"4 MB, {n}", "POST", _GRAPH, _TURTLE, literal, QUERY_S * 2)
+    every = "query=SELECT%20*%20%7BGRAPH%20%3Curn:x:hostile%3E%20%7B?a%20?b%20?c%7D%7D"
+    for path in (f"/sparql?{every}", "/dump?graph=urn:x:hostile", _GRAPH):
+        for n in range(3):
+            yield Costly(f"an answer that nobody reads, {n}", "GET", path, "", str, CLIENT_S + 1, unread=True)
+    yield Costly("that, taken out", "DELETE", _GRAPH, "", str, QUERY_S * 2)
 
 
 def _slowly(raw: bytes) -> Iterable[tuple[float, bytes]]:

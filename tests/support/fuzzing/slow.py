@@ -47,22 +47,27 @@ def slow_exchanges(client_timeout_s: float) -> Iterator[Exchange]:
 
 def stalled(url: str, ledger: Ledger) -> None:
     """Clients that ask for much and read nothing: the server must let go of them by itself."""
-    host = urlsplit(url)
 
     def stop_reading() -> None:
-        with socket.socket() as client:
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            client.connect((host.hostname, host.port))
-            client.sendall(request("GET", _EVERY, {"Connection": "keep-alive"}))
-            # It waits here until those before it have been let go of: there are fewer readers than clients.
-            status = int(client.recv(64).split()[1])
-            started = time.monotonic()
-            while (held := _is_held(client)) and time.monotonic() - started < HANG_S:
-                time.sleep(0.1)
-        answer = Answer(status, time.monotonic() - started, held)
+        answer = unread(url, request("GET", _EVERY, {"Connection": "keep-alive"}), HANG_S)
         ledger.add("stalled readers", "an answer without end", answer)
 
     _together([stop_reading] * 6)
+
+
+def unread(url: str, raw: bytes, hang_s: float) -> Answer:
+    """Send a request and read only the beginning of its answer; returns once the server ends it."""
+    host = urlsplit(url)
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect((host.hostname, host.port))
+        client.sendall(raw)
+        # It may wait here until those before it have ended: there are fewer readers than clients.
+        status = int(client.recv(64).split()[1])
+        started = time.monotonic()
+        while (held := _is_held(client)) and time.monotonic() - started < hang_s:
+            time.sleep(0.1)
+    return Answer(status, time.monotonic() - started, held)
 
 
 def _is_held(client: socket.socket) -> bool:
