@@ -22,7 +22,9 @@ _Edges = NDArray[numpy.float64]
 def crossings(shape: BaseGeometry, other: BaseGeometry | None = None) -> float:
     """About how many pairs of edges of two shapes, or of one with itself, cross; touching does not count."""
     edges = _edges(shape)
-    others = edges if other is None else _edges(other)
+    others = edges
+    if other is not None:
+        edges, others = _within(edges, other), _within(_edges(other), shape)
     if not len(edges) or not len(others):
         return 0.0
     # At even distances: the same shape always has the same estimate.
@@ -41,6 +43,12 @@ def _edges(shape: BaseGeometry) -> _Edges:
     together = owners[1:] == owners[:-1]
     edges: _Edges = numpy.stack((points[:-1], points[1:]), axis=1)[together]
     return edges
+
+
+def _within(edges: _Edges, other: BaseGeometry) -> _Edges:
+    """The edges whose boxes meet that of another shape: of a coast and a park, hardly any."""
+    low, high = numpy.split(numpy.array(other.bounds), 2)
+    return edges[((edges.max(axis=1) >= low) & (edges.min(axis=1) <= high)).all(axis=1)]
 
 
 def _crossed(edge: _Edges, others: _Edges) -> int:

@@ -57,12 +57,14 @@ def relate_all(
     on_pairs: Callable[[int], None] | None = None,
     *,
     first: int = 0,
+    classify: Callable[[Shapes, Shapes, Positions, Positions, Tolerance], Codes] | None = None,
 ) -> Iterator[Pairs]:
     """Every pair of geometries that are not disconnected, once, in chunks; left position < right position.
 
     `tolerance_m` is one for all, or one for each geometry (n,); a pair gets the larger of its two. Geometries
     are prepared and released with each chunk: no one else may use the shapes meanwhile. `on_pairs` is called
     with the number of pairs in each chunk. Pairs whose right position is before `first` are left out.
+    `classify` is called instead of `classify_pairs`.
     """
     largest = float(numpy.max(tolerance_m, initial=0.0))
     known = borders.box_pairs(shapes) if len(shapes) <= _FEATURES_A_CHUNK and not (first or largest) else None
@@ -77,7 +79,7 @@ def relate_all(
             left, right = known
         if on_pairs:
             on_pairs(len(left))
-        codes = classify_pairs(
+        codes = (classify or classify_pairs)(
             shapes, shapes, left, right, pair_tolerance(tolerance_m, left, tolerance_m, right)
         )
         used = numpy.zeros(len(shapes), dtype=numpy.bool_)

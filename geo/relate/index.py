@@ -17,7 +17,7 @@ from shapely.geometry.base import BaseGeometry
 
 from geo.errors import ArgumentError, MissingFeatureError
 from geo.measure.measures import FURTHEST_M, box_around, distance_m, distances_m
-from geo.relate.bulk import classify_pairs, pair_tolerance, relate_all
+from geo.relate.bulk import Codes, Positions, classify_pairs, pair_tolerance, relate_all
 from geo.relate.index_parts import (
     DELTA_SIZE,
     Delta,
@@ -36,6 +36,8 @@ from geo.relate.tolerance import Tolerance, grown_boxes
 # A tree is merged with the one before it when that one is less than this many times larger.
 _MERGE_RATIO: Final = 4
 _RELATED_TOGETHER: Final = 1000
+_WATCHED_EDGES: Final = 1_000_000
+"""Pairs of edges, all of two geometries with one another, that are related between two looks at the time."""
 _FIRST_RADIUS_M: Final = 200.0
 _DC: Final = code_of(RCC8.DC)
 
@@ -63,6 +65,8 @@ class FeatureIndex(Generic[Key]):
         self.tolerance_m = tolerance_m
         self._tolerance_of = tolerance_of
         self.pairs_related = 0
+        self.watch: Callable[[], None] | None = None
+        """Called again and again while many pairs are related; what it raises ends that."""
         self._trees: list[StaticTree[Key]] = []
         self._delta: Delta[Key] = Delta()
         self._places: dict[Key, tuple[StaticTree[Key] | Delta[Key], int]] = {}
@@ -181,7 +185,7 @@ class FeatureIndex(Generic[Key]):
         right = numpy.concatenate(found)
         second = numpy.arange(len(others))
         meters = pair_tolerance(self._tolerances(keys), first, self._tolerances(others), second)
-        codes = classify_pairs(shapes, right, first, second, meters)
+        codes = self._classified(shapes, right, first, second, meters)
         for place, other, code in zip(left, others, codes.tolist(), strict=True):
             if code != _DC:
                 yield keys[place], other, CODES[code]
@@ -195,7 +199,10 @@ class FeatureIndex(Generic[Key]):
         others = [key for key in self._places if key not in chosen]
         keys = [*others, *chosen]
         shapes = array_of([part.shapes[position] for part, position in map(self._places.__getitem__, keys)])
-        for pairs in relate_all(shapes, self._tolerances(keys), self._count, first=len(others)):
+        related = relate_all(
+            shapes, self._tolerances(keys), self._count, first=len(others), classify=self._classified
+        )
+        for pairs in related:
             rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.codes.tolist(), strict=True)
             for left, right, code in rows:
                 yield keys[left], keys[right], CODES[code]
@@ -207,6 +214,10 @@ class FeatureIndex(Generic[Key]):
     def search(self, box: BaseGeometry) -> tuple[list[Key], Shapes]:
         """As `candidates`, with the index's own shapes: to read, never to prepare or keep."""
         return found_in(self._parts(box))
+
+    def count(self, box: BaseGeometry) -> int:
+        """How many features there are whose boxes meet the box of a geometry."""
+        return sum(len(positions) for _, positions in self._parts(box))
 
     def search_few(self, box: BaseGeometry, most: int) -> tuple[list[Key], Shapes] | None:
         """As `search`; None where there are more than `most`."""
@@ -275,6 +286,25 @@ class FeatureIndex(Generic[Key]):
         if self._tolerance_of is None:
             return self.tolerance_m
         return numpy.array([self._tolerance_of(key) for key in keys], dtype=numpy.float64)
+
+    def _classified(
+        self, left_shapes: Shapes, right_shapes: Shapes, left: Positions, right: Positions, meters: Tolerance
+    ) -> Codes:
+        """As `classify_pairs`, in portions of bounded work where there is a `watch`."""
+        if self.watch is None:
+            return classify_pairs(left_shapes, right_shapes, left, right, meters)
+        vertices = [
+            shapely.get_num_coordinates(shapes)[positions].astype(numpy.float64)
+            for shapes, positions in ((left_shapes, left), (right_shapes, right))
+        ]
+        portions = numpy.cumsum(vertices[0] * vertices[1]) // _WATCHED_EDGES
+        borders = numpy.flatnonzero(numpy.diff(portions)) + 1
+        codes = numpy.zeros(len(left), dtype=numpy.int8)
+        for part in numpy.split(numpy.arange(len(left)), borders):
+            self.watch()
+            own = meters[part] if isinstance(meters, numpy.ndarray) else meters
+            codes[part] = classify_pairs(left_shapes, right_shapes, left[part], right[part], own)
+        return codes
 
     def _count(self, pairs: int) -> None:
         self.pairs_related += pairs

@@ -187,7 +187,7 @@ def _judge(services: Services, gate: ShapesGate | None) -> tuple[Ruleset, Pendin
     def build() -> SpatialRelations:
         from sparql.spatial.relations import SpatialRelations
 
-        built = SpatialRelations(settings.tolerances)
+        built = SpatialRelations(settings.tolerances, settings.judging_timeout_s)
         # The index of geometries follows the commits to this store only.
         reads = isinstance(store, EmbeddedStore)
         built.rebuild(store, services.rewriter.geometries.read() if reads else None)

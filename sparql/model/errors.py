@@ -23,7 +23,8 @@
     │   │   ├── RuleUnsettled        it asks for the absence of what follows from it
     │   │   └── RuleWithoutEnd       it makes new values without end
     │   ├── TooMuchDepends           more nodes depend on a change than are judged with it
-    │   └── RelationTooInvolved      two geometries cross too often to be related
+    │   ├── RelationTooInvolved      two geometries cross too often to be related
+    │   └── RelatingTooInvolved      a change that relates too many geometries
     ├── ReadError                    a valid query that could not be finished
     │   ├── QueryTimeout             stopped at its deadline
     │   ├── QueryMemoryExceeded      stopped at its memory limit
@@ -282,6 +283,16 @@ class RelationTooInvolved(RequestError):
             f"The edges of the geometries of {feature} and {other} cross more than {limit:,} times, too "
             "often for their relation to be computed while others wait to write, so nothing was changed. "
             "Simplify one of them."
+        )
+
+
+class RelatingTooInvolved(RequestError):
+    """A change of geometries whose relations take too long, or are too many, while other writers wait."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"The relations of the geometries that this change adds or removes {reason}, so nothing was "
+            "changed. Make it in several smaller changes, or load the geometries in bulk."
         )
 
 

@@ -5,9 +5,13 @@ directions (GeoSPARQL 1.1, 10.4). A change of a geometry removes every relation 
 anew against the index: the cost depends on the feature's neighbors, not the graph.
 """
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from time import monotonic
 
+import numpy
 import shapely
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from shapely.geometry.base import BaseGeometry
@@ -19,7 +23,7 @@ from geo.formats.many_literals import parse_many
 from geo.relate.index import FeatureIndex
 from geo.relate.rcc8 import PROPERTIES, RCC8
 from sparql.model.change import Delta
-from sparql.model.errors import RelationTooInvolved
+from sparql.model.errors import RelatingTooInvolved, RelationTooInvolved
 from sparql.model.geometry import (
     DEFAULT_GEOMETRY,
     EXACT,
@@ -48,9 +52,11 @@ _Standing = tuple[dict[Key, BaseGeometry], float | None]
 
 _BULK_SHARE = 4
 """From this many changed features on, their pairs are related in one sweep instead of one by one."""
-_FEW_FEATURES = 20
 _MOST_CROSSINGS = 1_000_000
 """Of the edges of two geometries that are related while other writers wait: some seconds."""
+_MOST_PAIRS = 250_000
+_PAIRS_A_FEATURE = 20
+"""Features whose boxes meet those of a changed one, in memory together with two relations each."""
 _FEW_VERTICES = 10
 _RELATION = {name: PROPERTIES[name] for name in RCC8}
 _RELATIONS = frozenset(_RELATION.values())
@@ -59,11 +65,13 @@ _RELATIONS = frozenset(_RELATION.values())
 class SpatialRelations:
     """The deriver of RCC8 relations; `index` holds every feature's geometry.
 
-    `tolerances` are how far borders may be off.
+    `tolerances` are how far borders may be off. A change may be related for `limit_s`, since others wait.
     """
 
-    def __init__(self, tolerances: Tolerances = EXACT) -> None:
+    def __init__(self, tolerances: Tolerances = EXACT, limit_s: float = math.inf) -> None:
         self._tolerances = tolerances
+        self._limit_s = limit_s
+        self._deadline = math.inf
         self._keys: dict[Node, dict[Key, BaseGeometry]] = {}
         # The tolerance of the features with a geometry that are in a layer.
         self._own: dict[Node, float] = {}
@@ -96,13 +104,34 @@ class SpatialRelations:
         additions: Collection[Triple],
         removals: Collection[Triple],
     ) -> Delta:
-        """The relations to add and remove with a change; the index reflects it at once, until `undo`."""
+        """The relations to add and remove with a change; the index reflects it at once, until `undo`.
+
+        Raises `RelationTooInvolved` and `RelatingTooInvolved`; then nothing is planned.
+        """
         self._undo = {}
+        self._deadline = monotonic() + self._limit_s
+        self.index.watch = self._check_time
+        try:
+            return self._planned(before, derived, additions, removals)
+        except BaseException:
+            self.undo()
+            raise
+        finally:
+            self.index.watch = None
+
+    def _planned(
+        self,
+        before: TripleSource,
+        derived: TripleSource,
+        additions: Collection[Triple],
+        removals: Collection[Triple],
+    ) -> Delta:
         before = before if isinstance(before, KnownAbsent) else KnownAbsent(before)
         added = TripleIndex(additions)
         after = Overlay(before, added, removals)
         changed: dict[Node, _Standing] = {}
         for feature in self._affected(Overlay(before, added), (*additions, *removals)):
+            self._check_time()
             geometries = _geometries(after, feature)
             found = geometries, self._tolerances.own(after, feature) if geometries else None
             if found != self._standing(feature):
@@ -115,7 +144,13 @@ class SpatialRelations:
         self._refuse_too_involved(changed)
         # A feature without geometry has no relations.
         had = [feature for feature, (geometries, _) in self._undo.items() if geometries]
-        old = {t for feature in had for t in _stored_relations(derived, feature)}
+        most = 2 * self._most_pairs(changed)
+        old: set[Triple] = set()
+        for feature in had:
+            self._check_time()
+            old.update(islice(_stored_relations(derived, feature), most + 1))
+            if len(old) > most:
+                raise RelatingTooInvolved(f"are more than {most:,}")
         bulk = len(changed) * _BULK_SHARE >= len(self._keys)
         new = set(self._all_relations(changed) if bulk else self._relations_of(changed))
         return Delta(frozenset(new - old), frozenset(old - new))
@@ -216,26 +251,32 @@ class SpatialRelations:
         for (feature, _), (other, _), relation in self.index.relations_among(keys):
             yield from both_ways(feature, relation, other)
 
-    def _refuse_too_involved(self, changed: Mapping[Node, _Standing]) -> None:
-        """Raises `RelationTooInvolved`, with the plan undone, where a relation would take seconds.
+    def _check_time(self) -> None:
+        if monotonic() > self._deadline:
+            raise RelatingTooInvolved(f"took more than {self._limit_s:g} s to compute")
 
-        Loads of many features are related in bulk, where nobody waits for the lock, and are not estimated.
-        """
-        if len(changed) > _FEW_FEATURES:
-            return
+    def _most_pairs(self, changed: Mapping[Node, _Standing]) -> int:
+        """How many pairs a change may relate: some features of each, and very many of a few."""
+        return _MOST_PAIRS + _PAIRS_A_FEATURE * len(changed)
+
+    def _refuse_too_involved(self, changed: Mapping[Node, _Standing]) -> None:
+        """Raises `RelatingTooInvolved` for too many pairs, `RelationTooInvolved` where one takes seconds."""
+        left = self._most_pairs(changed)
         for feature, (geometries, _) in changed.items():
             for shape in geometries.values():
+                self._check_time()
+                left -= self.index.count(shape)
+                if left < 0:
+                    raise RelatingTooInvolved(f"are of more than {self._most_pairs(changed):,} pairs")
                 vertices = int(shapely.get_num_coordinates(shape))
                 if vertices < _FEW_VERTICES:
                     continue
-                for (other, _), near in zip(*self.index.search(shape), strict=True):
-                    if (
-                        vertices * int(shapely.get_num_coordinates(near)) < _MOST_CROSSINGS
-                        or other == feature
-                    ):
-                        continue
-                    if crossings(shape, near) > _MOST_CROSSINGS:
-                        self.undo()
+                keys, near = self.index.search(shape)
+                many = shapely.get_num_coordinates(near) >= _MOST_CROSSINGS / vertices
+                for place in numpy.flatnonzero(many).tolist():
+                    self._check_time()
+                    other = keys[place][0]
+                    if other != feature and crossings(shape, near[place]) > _MOST_CROSSINGS:
                         raise RelationTooInvolved(feature, other, _MOST_CROSSINGS)
 
     def _all_relations(self, features: Collection[Node]) -> Iterator[Triple]:

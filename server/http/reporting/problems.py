@@ -183,6 +183,7 @@ def add_sparql(problems: ProblemMap) -> None:
         members=lambda error: {"limit": error.limit, "shapes": sorted(error.shapes)},
     )
     add(sparql.RelationTooInvolved, 422, "Geometries too involved")
+    add(sparql.RelatingTooInvolved, 422, "Geometries too involved")
     add(sparql.ReadError, 500, "Query failed")
     add(
         sparql.QueryTimeout,

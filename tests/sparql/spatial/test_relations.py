@@ -1,6 +1,7 @@
 """RCC8 relations follow every change of geometry, and an edit only costs its neighbors."""
 
 import random
+import time
 from collections import Counter
 
 import pytest
@@ -9,7 +10,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 from geo.formats.literals import parse_geometry
 from geo.relate.rcc8 import relate
 from sparql.model.change import Change, Statement
-from sparql.model.errors import ProtectedTriple
+from sparql.model.errors import ProtectedTriple, RequestError
 from sparql.model.geometry import HAS_GEOMETRY
 from sparql.model.vocabulary import DEFAULT, DERIVED, GEO, Namespace
 from sparql.spatial.relations import SpatialRelations, geometries_in, located_features
@@ -216,3 +217,33 @@ def test_reading_the_places_of_a_graph_finds_for_each_feature_what_asking_for_it
     asked = Counter((str(one), shape.wkt) for one in features for shape in geometries_in(store, one))
     assert Counter((str(feature), shape.wkt) for feature, shape in located_features(store)) == asked
     assert asked.total() > 40
+
+
+def zigzag(teeth: int, *, turned: bool) -> str:
+    points = [(n / teeth, n % 2) for n in range(teeth)]
+    return "LINESTRING (" + ", ".join(f"{y} {x}" if turned else f"{x} {y}" for x, y in points) + ")"
+
+
+@pytest.mark.parametrize(
+    ("wkts", "limit_s", "reason"),
+    [
+        ([square(0, 0, 1)] * 600, 30.0, "more than 262,000 pairs"),
+        ([zigzag(200, turned=n % 2 == 1) for n in range(300)], 0.2, r"more than 0\.2 s"),
+        ([zigzag(3200, turned=n % 2 == 1) for n in range(30)], 30.0, "cross more than 1,000,000 times"),
+    ],
+)
+def test_a_change_whose_relations_are_too_many_or_take_too_long_is_refused_and_changes_nothing(
+    wkts: list[str], limit_s: float, reason: str
+) -> None:
+    store = EmbeddedStore()
+    relations = SpatialRelations(limit_s=limit_s)
+    writer = Writer(store, deriver=relations)
+    write(writer, feature("before", square(0, 0, 1)))
+    many = [triple for n, wkt in enumerate(wkts) for triple in feature(str(n), wkt)]
+    began = time.monotonic()
+    with pytest.raises(RequestError, match=reason):
+        write(writer, many)
+    assert time.monotonic() - began < limit_s + 20
+    assert len(relations.index) == 1
+    write(writer, feature("after", square(0, 0, 1)))
+    assert derived(store) == expected({"before": square(0, 0, 1), "after": square(0, 0, 1)})
