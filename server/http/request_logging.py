@@ -131,10 +131,36 @@ class RefuseWhileDraining:
         await (_refusal() if refused else self._app)(scope, receive, send)
 
 
-def _refusal() -> ASGIApp:
-    return problem_response(
-        503,
-        "Shutting down",
-        "The server is shutting down and accepts no more requests; send this again later.",
-        headers={"Retry-After": "5"},
-    )
+class AnswerWhatIsCutOff:
+    """ASGI middleware: answers 503 to a request that is cancelled because the server stops.
+
+    uvicorn would answer 500 and no words.
+    """
+
+    def __init__(self, app: ASGIApp, draining: Draining) -> None:
+        self._app = app
+        self._draining = draining
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and answer it where it is cut off before its answer has begun."""
+        try:
+            await self._app(scope, receive, send)
+        except asyncio.CancelledError as cut_off:
+            if scope["type"] != "http" or not self._draining.begun:
+                raise
+            try:
+                await _refusal(_CUT_OFF)(scope, receive, send)
+            except RuntimeError:
+                # The answer had begun: the connection is broken off.
+                raise cut_off from None
+
+
+_REFUSED = "The server is shutting down and accepts no more requests; send this again later."
+_CUT_OFF = (
+    "The server was shut down before this request was finished. Send it again later; where it changes "
+    "something, look first whether it did."
+)
+
+
+def _refusal(detail: str = _REFUSED) -> ASGIApp:
+    return problem_response(503, "Shutting down", detail, headers={"Retry-After": "5"})

@@ -22,6 +22,7 @@ from server.errors import SettingsError
 from server.http.access.client_limits import limited_protocol
 from server.http.access.guard import open_to_whom, refuse_open_writes
 from server.http.access.keys import has_keys
+from server.http.request_logging import AnswerWhatIsCutOff
 from server.monitoring.logs import set_up_logs
 from server.runtime.wiring import build
 from server.services import Services
@@ -65,7 +66,7 @@ def serve(settings: Settings) -> None:
         server = _Server(
             services,
             uvicorn.Config(
-                ShortWay(create_app(services), services),
+                AnswerWhatIsCutOff(ShortWay(create_app(services), services), services.draining),
                 loop="uvloop",
                 http=limited_protocol(settings),
                 ws="none",

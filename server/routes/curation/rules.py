@@ -148,7 +148,10 @@ def router(services: Services, *needs: Needed) -> APIRouter:
 
     @routes.post("/check", dependencies=admin, openapi_extra=body_schema(EditMessage))
     async def post_check(request: Request, reason: Reasoner = Reasoner.NONE) -> dict[str, Any]:
-        """What the check says of the files in force with these edits; nothing is changed."""
+        """What the check says of the files in force with these edits; nothing is changed.
+
+        Reading and checking them ends after 60 s, a reasoner, where one is asked for, after 120 s.
+        """
         message = await read_json(request, EditMessage, limit)
         edit = await run_in_threadpool(_guarded, message.edit())
         return await while_wanted(request, partial(_checked, rule_registry, edit, reason), dry_runs)

@@ -113,6 +113,32 @@ def test_sigterm_ends_the_server_in_five_seconds_whatever_runs(tmp_path: Path):
     assert sum(1 for _ in store.match(None, None, None)) >= 4000
 
 
+def test_a_request_that_the_end_cuts_off_is_answered_with_words(tmp_path: Path):
+    silent = socket.create_server(("127.0.0.1", 0))
+    model_url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+    answers: list[httpx.Response] = []
+    with RunningServer(tmp_path / "data", model_url=model_url) as server:
+        requests: list[Callable[[], httpx.Response]] = [
+            lambda: httpx.post(server.url + "/extractions", json={"text": "A park opened."}, timeout=60),
+            lambda: httpx.post(server.url + "/query", data={"query": ENDLESS}, timeout=60),
+            lambda: httpx.get(server.url + "/sparql", params={"query": ENDLESS}, timeout=60),
+        ]
+        threads = [
+            threading.Thread(target=_quietly, args=(lambda one=one: answers.append(one()),))
+            for one in requests
+        ]
+        for thread in threads:
+            thread.start()
+        time.sleep(2)
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(timeout=30) == 0
+        for thread in threads:
+            thread.join()
+        silent.close()
+    assert {answer.status_code for answer in answers} == {503}, [answer.text for answer in answers]
+    assert all(answer.json()["title"] and answer.json()["detail"] for answer in answers)
+
+
 PLAIN = {"content-type": "text/plain"}
 
 
