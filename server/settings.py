@@ -459,8 +459,8 @@ class Settings(BaseModel):
     client_timeout_s: float = Field(
         30,
         gt=0,
-        description="Seconds a client may take for its headers, between pieces of its body, or without taking "
-        "any more of its answer.",
+        description="Seconds a client may take for its headers, between pieces of its body, or without "
+        "taking any more of its answer.",
     )
     requests_per_second: float = Field(
         0,

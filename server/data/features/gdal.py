@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import select
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, Any
 
 from server.data.features.names import DRIVERS
 from sparql.workers.process import Process
@@ -33,6 +35,8 @@ _ENVIRONMENT = frozenset(
         "PROJ_LIB",
     ]
 )
+_SILENCE_S = 120.0
+"""How long GDAL may give nothing while its output is waited for: some damaged files are read without end."""
 _FIXED = {"GDAL_DRIVER_PATH": "disable", "PROJ_NETWORK": "OFF"}
 
 
@@ -56,8 +60,9 @@ def _running(*arguments: str, skipped: Sequence[str] = ()) -> Iterator[IO[bytes]
     with TemporaryFile() as errors:
         process, output = start(arguments, errors, _environment(skipped))
         try:
-            yield output
-            output.read()
+            read = io.BufferedReader(_Waiting(output))
+            yield read
+            read.read()
             status = process.wait()
         finally:
             process.kill()
@@ -81,6 +86,25 @@ def start(
     )
     assert process.stdout is not None
     return process, process.stdout
+
+
+class _Waiting(io.RawIOBase):
+    """The output of a process, which is waited for only so long. Raises GdalError."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._pipe = pipe
+        self._poll = select.poll()
+        self._poll.register(pipe, select.POLLIN)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        if not self._poll.poll(_SILENCE_S * 1000):
+            raise GdalError(f"nothing more was read of it within {_SILENCE_S:g} s")
+        piece = os.read(self._pipe.fileno(), len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 @cache

@@ -160,6 +160,23 @@ def test_an_origin_that_is_named_reads_the_endpoint_and_no_more(
         assert '"boolean":true' in fetched(page, server.url + "/sparql?query=ASK%20%7B%7D")
         for path in SECRET:
             assert fetched(page, server.url + path) == "not read", path
+        # The browser asks first (a preflight) whether the page may send this media type and a key.
+        query = {"content-type": "application/sparql-query", "x-api-key": "unknown"}
+        found = fetched(page, server.url + "/sparql", method="POST", headers=query, body="ASK {}")
+        assert found.startswith("401 {"), "an error is read, too"
+        del query["x-api-key"]
+        found = fetched(page, server.url + "/sparql", method="POST", headers=query, body="ASK {}")
+        assert '"boolean":true' in found
+        assert fetched(page, server.url + "/sparql?query=ASK").startswith("400 {")
+        update = {"content-type": "application/sparql-update"}
+        for path in ("/sparql", "/update"):
+            sent = fetched(page, server.url + path, method="POST", headers=update, body=INSERT)
+            assert sent == "not read" or sent.startswith("403 {"), sent
+        assert fetched(page, server.url + "/sparql", method="DELETE") == "not read"
+        names = page.evaluate(
+            "async (url) => [...(await fetch(url)).headers.keys()]", server.url + "/sparql?query=ASK%20%7B%7D"
+        )
+        assert {"x-request-id", "x-api-version"} <= set(names)
         asked = len(model.requests)
         for path, body in SPENDING:
             assert fetched(page, server.url + path, method="POST", headers=JSON, body=body) == "not read"

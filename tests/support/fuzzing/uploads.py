@@ -10,11 +10,12 @@ import gzip
 import io
 import json
 import random
+import sqlite3
 import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,7 @@ import pyogrio
 import pyoxigraph
 import shapely
 
+from tests.support.drawn_features import write_parquet
 from tests.support.fuzzing.ledger import HANG_S, Answer
 from tests.support.fuzzing.target import ServerGoneError, Target
 from tests.support.fuzzing.wire import exchange, once, request
@@ -64,18 +66,50 @@ e:Thing a owl:Class ; rdfs:label "thing"@en ; rdfs:subClassOf [ a owl:Restrictio
   owl:maxCardinality 1 ] .
 e:p a owl:ObjectProperty ; rdfs:domain e:Thing ; rdfs:range e:Thing .
 """
-_MAPPING = """[[layers]]
+_MAPPING = b"""base = "http://example.org/"
+crs = "EPSG:4326"
+
+[prefixes]
+ex = "http://example.org/"
+urban = "https://w3id.org/urbankg/urban#"
+
+[[layers]]
+layer = "sound*"
 iri = "place/{gid}"
-class = "https://w3id.org/urbankg/urban#Park"
+class = "urban:Park"
 label = "name"
+aliases = ["name"]
+language = "en"
+
+[[layers.classes]]
+column = "name"
+values = ["Quay"]
+class = "urban:Museum"
+
+[[layers.properties]]
+column = "gid"
+property = "ex:number"
+datatype = "http://www.w3.org/2001/XMLSchema#integer"
+
+[[layers.properties]]
+column = "name"
+property = "ex:of"
+feature = "owner/{name}"
 """
 _NUMBERS = (b"1e999", b"-1e999", b"NaN", b"9" * 5000, b"-" + b"9" * 400, b"0.000", b"1_000", b"0x10")
 _ENCODINGS = ("utf-16", "utf-32", "latin-1", "utf-7", "cp037")
 
 
+Damage = Callable[[bytes, random.Random], bytes]
+
+
 @dataclass(frozen=True)
 class Upload:
-    """A sound file, and how it is sent: by HTTP, or as a file of the server's machine with that suffix."""
+    """A sound file, and how it is sent: by HTTP, or as a file of the server's machine with that suffix.
+
+    Then it has a mapping, which is damaged instead of the file where it is the one `mapped`. `damages` are
+    those that the file's own structure allows, besides those of any file.
+    """
 
     name: str
     method: str
@@ -83,6 +117,8 @@ class Upload:
     kind: str
     body: bytes
     suffix: str = ""
+    mapped: bool = False
+    damages: tuple[Damage, ...] = ()
 
 
 def sound_uploads(folder: Path) -> list[Upload]:
@@ -101,9 +137,11 @@ def sound_uploads(folder: Path) -> list[Upload]:
         path = f"/{part}/damaged.ttl?dry-run=true"
         found.append(Upload(part, "PUT", path, turtle, body))
     found += [
-        Upload(f"features {suffix}", "POST", "/loads", "", body, suffix)
+        Upload(f"features {suffix}", "POST", "/loads", "", body, suffix, damages=_WITHIN.get(suffix, ()))
         for suffix, body in _feature_files(folder)
     ]
+    geojson = (folder / "sound.geojson").read_bytes()
+    found.append(Upload("features mapping", "POST", "/loads", "", geojson, ".geojson", mapped=True))
     return found
 
 
@@ -118,9 +156,9 @@ def _feature_files(folder: Path) -> Iterator[tuple[str, bytes]]:
         for path in sorted(folder.glob("sound.*")):
             if path.suffix in (".shp", ".shx", ".dbf", ".prj"):
                 archive.write(path, path.name)
-    yield ".shp.zip", packed.getvalue()
-    yield ".shp", (folder / "sound.shp").read_bytes()
-    yield ".csv", b"name,gid,lon,lat\nQuay,1,10.01,50.01\n"
+    yield ".shp", packed.getvalue()
+    rows = [(shapely.Point(10.01, 50.01), {"name": "Quay", "gid": 1})]
+    yield ".parquet", write_parquet(folder / "sound.parquet", rows).read_bytes()
 
 
 def _write(path: Path, driver: str) -> None:
@@ -175,7 +213,71 @@ def _inserted(body: bytes, chance: random.Random) -> bytes:
     return body[:place] + chance.choice(odd) * chance.choice((1, 9)) + body[place:]
 
 
-_DAMAGES: tuple[Callable[[bytes, random.Random], bytes], ...] = (
+def _packed_again(body: bytes, chance: random.Random) -> bytes:
+    """A Shapefile, one part of which is damaged."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(body)) as archive, zipfile.ZipFile(made, "w") as again:
+        names = archive.namelist()
+        chosen = chance.choice(names)
+        for name in names:
+            content = archive.read(name)
+            if name == chosen:
+                content = chance.choice((_flipped, _cut, _repeated, _inserted))(content, chance)
+            again.writestr(name, content)
+    return made.getvalue()
+
+
+def _changed_rows(body: bytes, chance: random.Random) -> bytes:
+    """A GeoPackage with odd values in its tables, those that describe it included."""
+    with tempfile.NamedTemporaryFile(suffix=".gpkg") as file:
+        file.write(body)
+        file.flush()
+        with closing(sqlite3.connect(file.name, isolation_level=None)) as database:
+            database.execute("PRAGMA writable_schema=ON")
+            (geometry,) = database.execute("SELECT geom FROM sound LIMIT 1").fetchone()
+            odd = (None, 0, -1, 2**63 - 1, 1e308, "", "\u202e\x00", "a" * 100_000, geometry, b"GP\x00\x01")
+            table, column = chance.choice(_CELLS)
+            value = chance.choice((*odd, _flipped(geometry, chance), _cut(geometry, chance)))
+            with suppress(sqlite3.Error):
+                # A trigger or a check that refuses the value leaves the file sound.
+                database.execute(f"UPDATE {table} SET {column} = ?", [value])
+            if chance.random() < 0.2:
+                database.execute(f"DROP TABLE IF EXISTS {chance.choice(_CELLS)[0]}")
+        return Path(file.name).read_bytes()
+
+
+_CELLS = (
+    *(("sound", column) for column in ("name", "gid", "geom", "geom", "geom")),
+    *(("gpkg_geometry_columns", column) for column in ("srs_id", "geometry_type_name", "column_name", "z")),
+    *(("gpkg_contents", column) for column in ("srs_id", "data_type", "table_name", "min_x")),
+    *(("gpkg_spatial_ref_sys", column) for column in ("definition", "srs_id", "organization")),
+    ("sqlite_master", "sql"),
+)
+
+
+def _changed_values(body: bytes, chance: random.Random) -> bytes:
+    """GeoJSON that is still JSON, with one odd value."""
+    document = json.loads(body)
+    feature = chance.choice(document["features"])
+    odd = (None, True, -1, 1e308, 10**400, "", "\u202e", [], {}, [[[]]], {"type": "Polygon"}, "a" * 100_000)
+    place = chance.choice(("properties", "geometry", "type", "name", "gid", "coordinates", "kind"))
+    if place in ("name", "gid"):
+        feature["properties"][place] = chance.choice(odd)
+    elif place == "coordinates":
+        feature["geometry"]["coordinates"] = chance.choice((*odd, [1e308, 0], [0], [200, 100], ["a", "b"]))
+    elif place == "kind":
+        feature["geometry"]["type"] = chance.choice(("Polygon", "GeometryCollection", "", 1, "MultiPoint"))
+    else:
+        feature[place] = chance.choice(odd)
+    return json.dumps(document).encode()
+
+
+_WITHIN: Mapping[str, tuple[Damage, ...]] = {
+    ".geojson": (_changed_values,),
+    ".gpkg": (_changed_rows,),
+    ".shp": (_packed_again,),
+}
+_DAMAGES: tuple[Damage, ...] = (
     _flipped,
     _cut,
     _numbered,
@@ -186,18 +288,24 @@ _DAMAGES: tuple[Callable[[bytes, random.Random], bytes], ...] = (
 )
 
 
-def damaged_uploads(target: Target, count: int, seed: int) -> None:
-    """Send so many damaged files, each kind as often; a refused one that changed the graph is a failure."""
+def damaged_uploads(target: Target, count: int, seed: int, kinds: str = "") -> None:
+    """Send so many damaged files, each kind as often; a refused one that changed the graph is a failure.
+
+    `kinds` is how the names of the kinds begin.
+    """
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory(dir=target.folder) as made:
-        sound = sound_uploads(Path(made))
+        sound = [one for one in sound_uploads(Path(made)) if one.name.startswith(kinds)]
         triples = _triples(target)
         for number in range(count):
             upload = sound[number % len(sound)]
-            damage = chance.choice(_DAMAGES)
-            body = damage(upload.body, chance)
+            within = upload.damages and (upload.suffix == ".shp" or chance.random() < 0.7)
+            damage = chance.choice(upload.damages if within else _DAMAGES)
+            body = upload.body if upload.mapped else damage(upload.body, chance)
+            mapping = damage(_MAPPING, chance) if upload.mapped else _MAPPING
             label = f"{number} {upload.name} {damage.__name__[1:]}"
-            answer = _sent(target, upload, body, chance, Path(made) / f"damaged-{number}{upload.suffix}")
+            file = Path(made) / f"sound-{number}{upload.suffix}"
+            answer = _sent(target, upload, body, mapping, chance, file)
             target.ledger.add(f"uploads, {upload.name.split()[0]}", label, answer, must_answer=True)
             now = _triples(target)
             refused = answer.status is not None and answer.status >= 400
@@ -209,18 +317,22 @@ def damaged_uploads(target: Target, count: int, seed: int) -> None:
     target.check("uploads")
 
 
-def _sent(target: Target, upload: Upload, body: bytes, chance: random.Random, file: Path) -> Answer:
+def _sent(
+    target: Target, upload: Upload, body: bytes, mapping: bytes, chance: random.Random, file: Path
+) -> Answer:
     if upload.suffix:
-        file.write_bytes(body)
-        mapping = file.with_name("mapping.toml")
-        mapping.write_text(_MAPPING)
-        message = {"files": [str(file)], "mapping": str(mapping), "partial": chance.random() < 0.3}
+        _put_down(body, file)
+        mapped = file.with_name("mapping.toml")
+        mapped.write_bytes(mapping)
+        message = {"files": [str(file)], "mapping": str(mapped), "partial": chance.random() < 0.3}
+        message["bulk"] = chance.random() < 0.2
         headers: dict[str, str | bytes] = {"Content-Type": "application/json", **target.headers}
         data = request("POST", upload.path, headers, json.dumps(message).encode())
         try:
             return exchange(target.url, once(upload.name, data, "POST"))[0]
         finally:
-            file.unlink()
+            for part in file.parent.glob(f"{file.stem}.*"):
+                part.unlink()
     headers = {"Content-Type": _labelled(upload.kind, chance), **target.headers}
     if chance.random() < 0.15:
         body = gzip.compress(body)
@@ -229,6 +341,16 @@ def _sent(target: Target, upload: Upload, body: bytes, chance: random.Random, fi
         headers["Content-Encoding"] = "gzip"
     data = request(upload.method, upload.path, headers, body)
     return exchange(target.url, once(upload.name, data, upload.method))[0]
+
+
+def _put_down(body: bytes, file: Path) -> None:
+    """Write a file; a Shapefile comes as a zip of its parts, which are written beside each other."""
+    if file.suffix != ".shp":
+        file.write_bytes(body)
+        return
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        for name in archive.namelist():
+            file.with_suffix(Path(name).suffix).write_bytes(archive.read(name))
 
 
 def _labelled(kind: str, chance: random.Random) -> str:

@@ -1,5 +1,7 @@
 """Every format gives the same records, in CRS84; what cannot be read is reported with its place."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy
@@ -153,3 +155,16 @@ def test_feature_files_are_known_by_their_names() -> None:
     assert is_feature_file(Path("a.geojson"))
     assert not is_feature_file(Path("a.jsonld"))
     assert not is_feature_file(Path("a.ttl.gz"))
+
+
+def test_a_file_that_is_read_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.data.features.gdal._SILENCE_S", 2.0)
+    path = write_vector(tmp_path / "endless.gpkg", driver="GPKG")
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(
+            "CREATE VIEW numbers AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+            "SELECT i AS OGC_FID, 'a' AS name FROM n WHERE i < 0"
+        )
+        database.execute("INSERT INTO gpkg_contents (table_name, data_type) VALUES ('numbers', 'attributes')")
+    with pytest.raises(LoadError, match="nothing more was read of it within 2 s"):
+        layers_of(path, None)
