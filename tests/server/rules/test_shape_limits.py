@@ -121,6 +121,46 @@ async def test_a_shape_that_became_slow_with_the_graph_ends_a_write_and_is_taken
     assert (await update(client, "INSERT DATA { :p0 :name 'new' ; :near :x }")).status_code == 200
 
 
+CITY_IRI = "http://example.org/city#"
+NEW_PARK = f"<{CITY_IRI}p0> a <{CITY_IRI}Park> ; <{CITY_IRI}name> 'new' ; <{CITY_IRI}near> <{CITY_IRI}x> ."
+WRITES: dict[str, tuple[str, str, str]] = {
+    "an update with a pattern": (
+        "/update",
+        "application/sparql-update",
+        f"INSERT {{ {NEW_PARK} }} WHERE {{ ?s a <{CITY_IRI}Park> }}",
+    ),
+    "a graph": ("/store?default", "text/turtle", NEW_PARK),
+    "candidates": ("/candidates", "text/turtle", NEW_PARK),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+async def test_a_slow_shape_ends_every_kind_of_write_of_another_client_with_its_name(
+    client: httpx.AsyncClient, slow_shop: Services, name: str
+) -> None:
+    assert (await put(client, "slow.ttl", shape(EVERYTHING))).status_code == 201
+    grow(slow_shop)
+    revision = slow_shop.store.revision()
+    path, kind, body = WRITES[name]
+    # The first query after a bulk load waits for a checkpoint.
+    assert (await client.get("/sparql", params={"query": "ASK { ?s ?p ?o }"})).status_code == 200
+    began = time.monotonic()
+    writing = asyncio.create_task(
+        client.post(path, content=body, headers={"content-type": kind}, timeout=120)
+    )
+    turns = 0
+    while not writing.done():
+        assert (await client.get("/sparql", params={"query": "ASK { ?s ?p ?o }"})).status_code == 200
+        turns += 1
+    refused = await writing
+    assert time.monotonic() - began < SLOW_S
+    assert refused.status_code == 422, refused.text
+    assert refused.json()["shape"] == "http://example.org/shapes#Slow"
+    assert "shapes_timeout_s" in refused.json()["detail"]
+    assert slow_shop.store.revision() == revision
+    assert turns > 3, "others are answered meanwhile"
+
+
 BACKTRACKING = "a" * 60 + "b"
 PATTERN = HEAD + "s:Slow sh:targetClass :Park ; sh:property [ sh:path :note ; sh:pattern '{}' ] .\n"
 NESTED = (
