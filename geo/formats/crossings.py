@@ -48,7 +48,8 @@ def _edges(shape: BaseGeometry) -> _Edges:
 def _within(edges: _Edges, other: BaseGeometry) -> _Edges:
     """The edges whose boxes meet that of another shape: of a coast and a park, hardly any."""
     low, high = numpy.split(numpy.array(other.bounds), 2)
-    return edges[((edges.max(axis=1) >= low) & (edges.min(axis=1) <= high)).all(axis=1)]
+    near: _Edges = edges[((edges.max(axis=1) >= low) & (edges.min(axis=1) <= high)).all(axis=1)]
+    return near
 
 
 def _crossed(edge: _Edges, others: _Edges) -> int:
