@@ -188,8 +188,9 @@ class JobStore:
             for position, record in enumerate(records, first):
                 document = Document(record.text).iri.value.rpartition("/")[2]
                 twin = connection.execute(
-                    "SELECT position FROM document WHERE document = ? AND job = ? AND same_as IS NULL",
-                    (document, job.number),
+                    # The first one waits as long as the job takes documents; the index finds it alone.
+                    "SELECT position FROM document WHERE document = ? AND job = ? AND state = ?",
+                    (document, job.number, DocumentState.PENDING),
                 ).fetchone()
                 connection.execute(
                     "INSERT INTO document (job, position, name, source, state, characters, document, run, "

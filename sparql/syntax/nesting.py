@@ -21,16 +21,17 @@ _OPENING = frozenset({"(", "{", "[", "<<", "<<(", "{|"})
 _CLOSING = frozenset({")", "}", "]", ">>", ")>>", "|}"})
 _OPERATORS = frozenset({"!", "||", "&&", "|", "/", "^", "*", "+", "-", "=", "!=", "<", ">", "<=", ">="})
 _OPERATOR_WORDS = frozenset({"UNION", "OPTIONAL", "MINUS", "BIND", "FILTER", "AS", "EXISTS", "LATERAL"})
-_COUNTED = re.compile(r"[!|/^*+\-=<>&]|union|optional|minus|bind|filter|as|exists|lateral", re.IGNORECASE)
+_COUNTED = (*"!|/^*+-=<>&", *sorted(_OPERATOR_WORDS))
 _SHORT = 2000
 _PATTERN = re.compile("where", re.IGNORECASE)
 # Strings, IRIs and comments hide brackets; the order of the alternatives is that of Turtle's terminals.
 _TURTLE = re.compile(
-    rb"""\#[^\r\n]*|<[^<>"{}|^`\x00-\x20]*>|\"\"\"(?:[^"\\]|\\.|"(?!""))*\"\"\"|'''(?:[^'\\]|\\.|'(?!''))*'''"""
-    rb"""|"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\\\r\n]|\\.)*'|\\.|(?P<open><<\(?|[\[({])|(?P<close>\)?>>|[\])}])""",
+    rb"""\#[^\r\n]*|<[^<>"{}|^`\x00-\x20]*>|\"\"\"(?:[^"\\]++|\\.|"(?!""))*+\"\"\""""
+    rb"""|'''(?:[^'\\]++|\\.|'(?!''))*+'''"""
+    rb"""|"(?:[^"\\\r\n]++|\\.)*+"|'(?:[^'\\\r\n]++|\\.)*+'|\\.|(?P<open><<\(?|[\[({])|(?P<close>\)?>>|[\])}])""",
     re.DOTALL,
 )
-_JSON = re.compile(rb'"(?:[^"\\]|\\.)*"|(?P<open>[\[{])|(?P<close>[\]}])', re.DOTALL)
+_JSON = re.compile(rb'"(?:[^"\\]++|\\.)*+"|(?P<open>[\[{])|(?P<close>[\]}])', re.DOTALL)
 _XML = re.compile(
     rb"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|(?P<close></)|<[^>"'/]*(?:"[^"]*"|'[^']*'|/(?!>)|[^>"'/])*/>"""
     rb"""|(?P<open><[^!?/])""",
@@ -51,7 +52,9 @@ def size_of(text: str, *, depth_limit: int, operator_limit: int) -> Size:
     brackets = text.count("(") + text.count("{") + text.count("[") + text.count("<<")
     if brackets <= depth_limit and len(text) <= operator_limit:
         return Size(brackets, len(text))
-    upper = Size(brackets, sum(1 for _ in _COUNTED.finditer(text)))
+    # Plain words are found ten times faster than by a regular expression; this runs on the event loop.
+    folded = text.upper()
+    upper = Size(brackets, sum(map(folded.count, _COUNTED)))
     if upper.depth <= depth_limit and upper.operators <= operator_limit:
         return upper
     depth = deepest = operators = 0

@@ -109,7 +109,7 @@ _FIRST_WORD = re.compile(
     r"|(?P<update>INSERT|DELETE|WITH|LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY))",
     re.IGNORECASE,
 )
-_NEEDS_TOKENS = re.compile(r"SERVICE|LOAD|GRAPH|FROM|USING|WITH", re.IGNORECASE)
+_NEEDS_TOKENS = ("SERVICE", "LOAD", "GRAPH", "FROM", "USING", "WITH")
 _LOCAL_ESCAPE = re.compile(r"\\([_~.\-!$&'()*+,;=/?#@%])")
 _CODEPOINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -176,7 +176,8 @@ def _read(text: str) -> RequestFacts:
         return RequestFacts(None, prefixes=prologue.prefixes, base=prologue.base)
     kind = Kind.QUERY if first["query"] else Kind.UPDATE
     form = QueryForm(first["query"].lower()) if first["query"] else None
-    if not _NEEDS_TOKENS.search(text, first.start()):
+    rest = text[first.start() :].upper()
+    if not any(word in rest for word in _NEEDS_TOKENS):
         return RequestFacts(kind, form, prologue.prefixes, prologue.base)
     tokens = list(read_tokens(text, prologue.end))
     return RequestFacts(

@@ -21,7 +21,7 @@ _FORM = re.compile(rf"{_PREFIXES}INSERT\s+DATA\s*\{{(?P<data>[^{{}}]*)\}}\s*;?\s
 
 _IRI = r"""<[^<>"{}|^`\\\x00-\x20]*+>"""
 _NAME = r"(?:[A-Za-z][A-Za-z0-9_-]*+)?:[A-Za-z0-9_][A-Za-z0-9_-]*+"
-_CHARACTERS = r"(?:[^%s\\\r\n]|\\[tbnrf\"'\\])*+"
+_CHARACTERS = r"(?:[^%s\\\r\n]++|\\[tbnrf\"'\\])*+"
 _STRING = rf"""(?:"{_CHARACTERS % '"'}"|'{_CHARACTERS % "'"}')"""
 _LANGUAGE = r"(?:@[A-Za-z]++(?:-[A-Za-z0-9]++)*+)?+(?!\^)"
 _INTEGER = r"(?:0|-?[1-9][0-9]{0,17})(?!\.?[0-9eE])"

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -199,6 +200,19 @@ def test_killing_the_server_twice_in_a_job_loses_nothing_and_doubles_nothing(tmp
     # Asked twice were only those whose answers were on their way when the process was killed.
     assert all(1 <= count <= 3 for count in model.asked.values())
     assert sum(model.asked.values()) <= 20 + 2 * 8
+
+
+def test_a_text_that_comes_very_often_is_taken_as_quickly_as_others(tmp_path: Path):
+    store = JobStore(tmp_path)
+    job = store.begin(JobRequest())
+    seconds = []
+    for first in range(1, 10_001, 500):
+        began = time.process_time()
+        store.add(job, [Record(TOWN)] * 500, first)
+        seconds.append(time.process_time() - began)
+    assert sum(seconds[-5:]) < 3 * sum(seconds[:5]) + 0.1
+    assert store.accept(job).counts == {DocumentState.PENDING: 1, DocumentState.DUPLICATE: 9_999}
+    store.close()
 
 
 def test_no_step_of_a_document_reads_the_others(tmp_path: Path):

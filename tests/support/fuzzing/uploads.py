@@ -260,7 +260,20 @@ def _changed_values(body: bytes, chance: random.Random) -> bytes:
     """GeoJSON that is still JSON, with one odd value."""
     document = json.loads(body)
     feature = chance.choice(document["features"])
-    odd: tuple[Any, ...] = (None, True, -1, 1e308, 10**400, "", "\u202e", [], {}, [[[]]], {"type": "Polygon"}, "a" * 100_000)
+    odd: tuple[Any, ...] = (
+        None,
+        True,
+        -1,
+        1e308,
+        10**400,
+        "",
+        "\u202e",
+        [],
+        {},
+        [[[]]],
+        {"type": "Polygon"},
+        "a" * 100_000,
+    )
     place = chance.choice(("properties", "geometry", "type", "name", "gid", "coordinates", "kind"))
     if place in ("name", "gid"):
         feature["properties"][place] = chance.choice(odd)
