@@ -20,7 +20,7 @@ from server.app import create_app
 from server.cli.app import COMMANDS, RESEARCH, command_line
 from server.cli.plain_flags import FLAGS, plain_flags
 from server.cli.serve_command import serve
-from server.http.reporting.problem_map import USER_ERRORS
+from server.problem_map import USER_ERRORS
 from server.rules.checking import Folders
 from server.runtime.wiring import build
 from server.services import Services
