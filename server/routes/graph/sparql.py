@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from fastapi import APIRouter
+from fastapi.routing import APIRoute
 from pyoxigraph import NamedNode
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -89,6 +90,15 @@ class Admitter(Protocol):
     ) -> ProtocolRequest: ...
 
 
+class OwnReadingRoute(APIRoute):
+    """A route whose endpoint reads the request itself: the framework's reading takes longer than a query."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The endpoint."""
+        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
+        return handler
+
+
 def router(
     services: QueryServices,
     updates: UpdateAnswerer | None = None,
@@ -98,7 +108,7 @@ def router(
 ) -> APIRouter:
     """The routes of the endpoint; without ``updates`` it is read-only, without ``admission`` unguarded."""
     endpoint = Endpoint(services, updates, admission, vocabulary, prefixes)
-    routes = APIRouter(tags=["sparql"])
+    routes = APIRouter(tags=["sparql"], route_class=OwnReadingRoute)
     for path in ("/sparql", "/query"):
         name = path.strip("/")
         routes.add_api_route(
