@@ -83,6 +83,8 @@ class CheckpointKeeper:
         """The bytes that all copies together may take on the disk beside their checkpoint."""
         self._looked = self._resting_until = 0.0
         self._refused: tuple[int, float] | None = None
+        self.problem = ""
+        """Why the last copy or checkpoint could not be made, in the words of the operating system."""
 
     def revision(self) -> int:
         """The revision of the last commit."""
@@ -111,9 +113,9 @@ class CheckpointKeeper:
             and monotonic() - self._refused[1] < _TRY_AGAIN_S
         )
 
-    def note_refusal(self, needed: int) -> None:
+    def note_refusal(self, needed: int, problem: str) -> None:
         """The disk was too full for a copy or a checkpoint of this revision."""
-        self._refused = needed, monotonic()
+        self._refused, self.problem = (needed, monotonic()), problem
 
     def drop(self, lease: Lease) -> None:
         """Give a lease back."""
@@ -156,7 +158,7 @@ class CheckpointKeeper:
             try:
                 await asyncio.shield(self._renewing())
             except (OSError, StoreUnwritable) as error:
-                self.note_refusal(needed)
+                self.note_refusal(needed, str(error))
                 if self.newest is None:
                     raise ReaderLost(
                         f"No checkpoint of the store can be made: {error}. Check the disk's space."

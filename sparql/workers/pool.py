@@ -16,6 +16,7 @@ from sparql.model.errors import MalformedRequest, QueryTimeout, ReaderLost, Spar
 from sparql.model.vocabulary import GRAPH
 from sparql.protocol.formats import BY_NAME, Format
 from sparql.rewriting.meaning.probes import Probe, Row, rows_of
+from sparql.storage.database import unwritable
 from sparql.syntax.request_facts import facts_of
 from sparql.workers.checkpoints import CheckpointSource
 from sparql.workers.frames import FrameKind
@@ -314,7 +315,7 @@ class WorkerPool:
             try:
                 await self._workers.refresh(worker, writable=True)
                 if worker.needs_copy or not worker.has_copy or worker.revision < keeper.revision():
-                    raise StoreUnwritable(Path(worker.path).parent, "no copy can be made for the update")
+                    raise unwritable(Path(worker.path).parent, OSError(keeper.problem))
                 worker.send(FrameKind.CAPTURE, members)
                 head, body = await _whole_answer(worker)
                 # Updates of several operations write to it and revert that, whatever their result.

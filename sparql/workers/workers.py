@@ -168,7 +168,7 @@ class Workers:
                 self._change(worker, newer)
                 await self._follow(worker, needed, writable=writable)
             else:
-                self.keeper.note_refusal(needed)
+                self.keeper.note_refusal(needed, self.keeper.problem)
                 self.keeper.drop(newer)
         if worker.revision < needed:
             warn(behind(worker.revision, needed))
@@ -183,7 +183,9 @@ class Workers:
         commits = self.keeper.log.after(lease.revision if from_checkpoint else worker.revision, needed)
         if commits is None:
             return False
-        return not await worker.follow(lease, commits, from_checkpoint=from_checkpoint)
+        problem = await worker.follow(lease, commits, from_checkpoint=from_checkpoint)
+        self.keeper.problem = problem or self.keeper.problem
+        return not problem
 
     def _change(self, worker: WorkerProcess, lease: Lease | None) -> None:
         """Replace the lease of a worker, which closes what it reads."""

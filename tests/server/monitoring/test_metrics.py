@@ -64,7 +64,8 @@ async def test_requests_are_counted_by_route_and_never_by_address(client: httpx.
     assert not any("no/such" in name for name in found)
     assert found["urbankg_queries_total"] >= 1
     assert found["urbankg_query_queue"] == 0
-    assert found["urbankg_readers"] == 1
+    # One more than a client may hold.
+    assert found["urbankg_readers"] == 2
 
 
 async def test_a_server_is_ready_while_readers_answer_and_the_store_takes_writes(
