@@ -307,7 +307,7 @@ async def test_a_client_that_leaves_amid_the_answer_stops_the_query(running: Run
         async for _ in answer.aiter_bytes():
             break
     before = running.pool.pids
-    await eventually(lambda: len(running.pool._workers._sharing.idle) >= 2, seconds=20)
+    await eventually(lambda: len(running.pool._workers._queue.idle) >= 2, seconds=20)
     assert running.pool.pids == before
 
 
