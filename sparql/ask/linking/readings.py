@@ -351,7 +351,7 @@ async def read_texts(
     properties = [
         iri
         for iri, use in summary.uses.items()
-        if use.objects & _STRINGS and not iri.value.startswith(_LABELS)
+        if any(found in _STRINGS for _, found in use.edges) and not iri.value.startswith(_LABELS)
     ]
     if not properties or not spans:
         return []

@@ -42,14 +42,6 @@ class PropertyUse:
     complete: bool = True
     read_at: float = 0.0
 
-    @property
-    def subjects(self) -> frozenset[NamedNode]:
-        return frozenset(subject for subject, _ in self.edges)
-
-    @property
-    def objects(self) -> frozenset[NamedNode]:
-        return frozenset(found for _, found in self.edges)
-
 
 class DataSummary:
     """Follows a graph's commits (an observer of the writer), and reads what changed when it is asked."""
@@ -139,8 +131,7 @@ class DataSummary:
             if not uses[iri].edges and iri not in self._schema.properties:
                 del uses[iri]
         self.uses = uses
-        used = {c for use in self.uses.values() for c in use.subjects | use.objects}
-        self.classes = frozenset(used)
+        self.classes = frozenset(c for use in uses.values() for edge in use.edges for c in edge)
         self.version += 1
 
     async def _properties(self, run_query: RunQuery) -> set[NamedNode]:

@@ -56,6 +56,7 @@ class Typing:
         self._summary = summary
         self.classes_of = classes_of
         self._edges: dict[tuple[NamedNode, bool], Counter[tuple[NamedNode, NamedNode]]] = {}
+        self._subjects: dict[NamedNode, frozenset[NamedNode]] = {}
         self._types: dict[_Typed, Types] = {}
         self._containment: dict[tuple[Types, Types], list[Place]] = {}
 
@@ -94,12 +95,11 @@ class Typing:
             self._edges[iri, True] = Counter({(b, a): n for (a, b), n in found.items()})
         return self._edges[key]
 
-    def subjects(self, iri: NamedNode) -> Counter[NamedNode]:
-        """Return how many statements of a property the members of each class have."""
-        found: Counter[NamedNode] = Counter()
-        for (subject, _), number in self.edges(iri).items():
-            found[subject] += number
-        return found
+    def subjects(self, iri: NamedNode) -> frozenset[NamedNode]:
+        """Return the classes of what has a property."""
+        if iri not in self._subjects:
+            self._subjects[iri] = frozenset(subject for subject, _ in self.edges(iri))
+        return self._subjects[iri]
 
     def kinds_of(self, entity: Term) -> list[Term]:
         """Return the classes that are stated for an entity, without those above another of them."""
@@ -133,7 +133,7 @@ class Typing:
         subjects = self.subjects(iri)
         if types is None:
             return bool(subjects)
-        return any(subject in types for subject in subjects) or (bool(subjects) and not self._complete(iri))
+        return bool(subjects & types) or (bool(subjects) and not self._complete(iri))
 
     @cached_property
     def linking(self) -> list[NamedNode]:
@@ -238,7 +238,7 @@ class Typing:
 
     def with_value(self, term: Term) -> Types:
         """Return the classes of things that have, or may have, a value of a property."""
-        subjects = frozenset(self.subjects(term.iri))
+        subjects = self.subjects(term.iri)
         known = self.schema.properties.get(term.iri)
         domains = self.below(known.domains) if known is not None else frozenset()
         return (subjects | domains) or None
