@@ -25,7 +25,7 @@ from server.http.readiness import Readiness
 from server.http.request_logging import RefuseWhileDraining, RequestLogging
 from server.http.validators import Validators
 from server.intake.language_model import connecting, text_schemas
-from server.mcp.route import mcp_route
+from server.mcp.calling import mcp_route
 from server.problem_map import all_problems
 from server.reader_language import ReaderLanguages
 from server.routes import access, api_page, health, monitoring, page

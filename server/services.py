@@ -195,7 +195,12 @@ class Services:
         )
 
     async def opened(self) -> None:
-        """Return when the started services are open. Raises what kept them from opening."""
+        """Return when the started services are open. Raises what kept them from opening.
+
+        For a command, which may need none of them, what was not begun is opened at its first use.
+        """
+        if not (self.serves or self.startup.begun):
+            return
         started = self.startup.started
         if not started.done() or started.exception() is not None:
             await asyncio.wrap_future(started)
@@ -238,23 +243,6 @@ class Services:
         """Open what judges changes, without readers and indexes, for a command that only writes."""
         try:
             await asyncio.to_thread(self.startup.judge)
-            yield self
-        finally:
-            await self.close()
-
-    @asynccontextmanager
-    async def querying(self) -> AsyncIterator[Self]:
-        """Start the readers only, for a command that only queries; what a query needs besides opens then."""
-        try:
-            await self.readers.start()
-            yield self
-        finally:
-            await self.close()
-
-    @asynccontextmanager
-    async def reading(self) -> AsyncIterator[Self]:
-        """Open the store only, for a command that only lists; what else it needs opens then."""
-        try:
             yield self
         finally:
             await self.close()

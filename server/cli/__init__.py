@@ -1,1 +1,0 @@
-"""The command line `urbankg`: one file per group of commands. May import everything."""

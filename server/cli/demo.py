@@ -10,12 +10,10 @@ import typer
 from pyoxigraph import Literal, NamedNode, Triple
 
 from extractors.errors import ModelError, ModelReplyError
-from server.cli.invocation import finish, on_folder, settings_of
-from server.cli.options import Config, Data, ModelUrl
-from server.cli.output import print_table, stdout
-from server.cli.progress import counting
+from server.cli.invocation import on_folder, with_settings
+from server.cli.output import counting, print_table, stdout
+from server.cli.storage import load_sample
 from server.data.sample.city import FOLDER, sample_texts
-from server.data.storage import Loader
 from server.errors import ServerError
 from server.intake.outcome import Outcome
 from server.services import Services
@@ -30,18 +28,15 @@ _MARK = ".demo"
 _ROWS = 8
 
 
+@with_settings("model_url")
 def demo(
-    context: typer.Context,
-    data: Data = None,
-    config: Config = None,
-    model_url: ModelUrl = None,
+    settings: Settings,
     details: Annotated[
         bool, typer.Option("--details", help="Show each text with all of its statements, and the query.")
     ] = False,
-) -> None:
+) -> int:
     """From nothing to an answer: the sample city, twelve texts, RCC8 and one GeoSPARQL query."""
-    settings = settings_of(context, data=data, config=config, model_url=model_url).settings
-    finish(on_folder(empty(settings), lambda services: run(services, details=details), new=True))
+    return on_folder(empty(settings), lambda services: run(services, details=details), new=True)
 
 
 def empty(settings: Settings) -> Settings:
@@ -63,7 +58,7 @@ async def run(services: Services, *, details: bool = False) -> int:
 
     A text without a usable reply of the model is reported and not counted; 1 when no model answered.
     """
-    loaded = load_sample(services)
+    loaded = load_sample(services).accepted
     _print(f"Sample city: {loaded} statements about New York in {services.settings.data}. Texts:")
     outcomes: list[Outcome] = []
     failures: list[ModelError] = []
@@ -102,15 +97,13 @@ def _print(line: str, style: str = "") -> None:
     stdout.print(line, style=style, markup=False, soft_wrap=True)
 
 
-def _text(name: str, text: str) -> str:
-    return f"\n{name}\n{text}"
-
-
 def _summarize(services: Services, name: str, outcome: Outcome) -> None:
     """One line for a text: how many statements, and one of those accepted."""
     accepted, refused = outcome.verdict.accepted, outcome.verdict.rejected
     # What the text says of a thing is more specific than its class or name.
-    example = _words(services, max((one.triple for one in accepted), key=_is_informative, default=None))
+    example = _words(
+        services, max((statement.triple for statement in accepted), key=_is_informative, default=None)
+    )
     counts = f"{len(accepted):2} accepted {len(refused):2} refused"
     stdout.print(f"  {name:27} {counts}  {example}", markup=False, no_wrap=True, overflow="ellipsis")
 
@@ -120,7 +113,7 @@ def _is_informative(triple: Triple) -> bool:
 
 
 def _show(services: Services, name: str, text: str, outcome: Outcome) -> None:
-    _print(_text(name, text))
+    _print(f"\n{name}\n{text}")
     for statement in outcome.verdict.accepted:
         _print("  accepted  " + _words(services, statement.triple), "green")
     for rejection in outcome.verdict.rejected:
@@ -149,15 +142,6 @@ async def _query(services: Services, path: Path, *, whole: bool) -> int:
     if len(shown) < len(rows) - 1:
         _print(f"  and {len(rows) - 1 - len(shown)} more")
     return len(rows) - 1
-
-
-def load_sample(services: Services) -> int:
-    """Load the sample city with a progress bar; the number of statements."""
-    with counting("sample city: statements judged, related, committed") as progress:
-        task = progress.add_task("", total=None)
-        loader = Loader(services)
-        result = loader.sample(lambda done, total: progress.update(task, completed=done, total=total))
-        return result.accepted
 
 
 def _name_of(services: Services, term: Any) -> str:

@@ -3,20 +3,22 @@
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NoReturn
-
-from server.cli.plain_flags import plain_flags
 
 
 def main() -> None:
     """Run the command line."""
     # What is imported stays, and the collector would look through it again and again.
     gc.disable()
-    command = _command(sys.argv[1:])
+    from server.cli.app import command_line
+
+    name = sys.argv[1] if len(sys.argv) > 1 else _completed()
+    # That option is the same with any command.
+    app = command_line("serve" if name == "--version" else name)
     gc.freeze()
     gc.enable()
-    run(command)
+    run(lambda: app(prog_name="urbankg"))
 
 
 def run(command: Callable[[], object]) -> None:
@@ -47,21 +49,6 @@ def _fail(message: str) -> NoReturn:
     console = Console(stderr=True, soft_wrap=True)
     console.print(f"urbankg: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
     sys.exit(2)
-
-
-def _command(arguments: Sequence[str]) -> Callable[[], object]:
-    """The command of these arguments; to serve with plain flags needs no library of command lines."""
-    name = arguments[0] if arguments else None
-    flags = plain_flags(arguments[1:]) if name == "serve" else None
-    if flags is None:
-        from server.cli.app import command_line
-
-        # That option is the same with any command.
-        app = command_line("serve" if name == "--version" else name or _completed())
-        return lambda: app(prog_name="urbankg")
-    from server.runtime.serving import start
-
-    return lambda: start(flags)
 
 
 def _completed() -> str | None:

@@ -36,3 +36,8 @@ Reason = Annotated[str | None, typer.Option("--reason", help="Why.")]
 By = Annotated[str | None, typer.Option("--by", help="Who decides; the name of the account if not given.")]
 Offset = Annotated[int, typer.Option(min=0, help="How many to skip.")]
 Limit = Annotated[int, typer.Option(min=1, max=1000, help="How many to show.")]
+Method = Annotated[str | None, typer.Option("--method", help="How to read: fast, thorough ...")]
+Expect = Annotated[
+    int | None,
+    typer.Option(help="How many are decided; needed above 20, and nothing is decided if it is wrong."),
+]

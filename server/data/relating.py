@@ -22,13 +22,12 @@ from rich.progress import (
 from rich.status import Status
 from shapely.geometry.base import BaseGeometry
 
-from server.cli.output import stderr
-from server.cli.progress import progress_bar
-from server.cli.running_server import running_server
+from server.cli.output import progress_bar, stderr
 from server.data.features.parquet import GeoParquetFile
 from server.data.features.records import refused
 from server.errors import ServerError
 from server.jobs.cluster import dask_client
+from server.running_server import running_server
 from server.settings import Settings
 from sparql.model.errors import StoreUnreadable, TileLost
 from sparql.model.geometry import Tolerances
@@ -46,7 +45,7 @@ _REPORTED_EVERY = 10_000
 
 def relate_graph(settings: Settings, executor: Executor, workers: int, strip: int) -> None:
     """Recompute the relations of a folder. Raises ServerError for a folder held by a server."""
-    server = running_server(settings.data, settings.api_key)
+    server = running_server(settings.data)
     if server is not None:
         raise ServerError(
             f"A server at {server.url} holds {settings.data} and keeps its relations current. Stop it first "

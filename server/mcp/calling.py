@@ -1,4 +1,8 @@
-"""Calls of the HTTP API: of the application itself for a client's request, or of a server by its address."""
+"""`POST /mcp`, and calls of the HTTP API: of the application itself, or of the server that holds a folder.
+
+Over HTTP (`/mcp`) and over standard input and output (`urbankg mcp`), a language model may do with the graph
+what the HTTP API lets the same client do.
+"""
 
 from __future__ import annotations
 
@@ -7,42 +11,28 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import httpx
 from starlette.requests import Request
-from starlette.types import ASGIApp
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from server.cli.running_server import RunningServer, running_server
 from server.errors import ServerError
+from server.http.access.keys import Scope as KeyScope
+from server.http.bodies.content_coding import is_packed
+from server.http.bodies.request_bodies import read_body
+from server.running_server import RunningServer, running_server
+from server.services import Services
+
+if TYPE_CHECKING:
+    from server.mcp.tools import Call
 
 _TIMEOUT_S = 600.0
 _START_S = 120.0
 # What belongs to the body or the connection of the client's own request.
 _NOT_PASSED_ON = frozenset({"accept", "accept-encoding", "connection", "content-length", "content-type"})
-
-
-@dataclass(frozen=True)
-class Call:
-    """A request of the HTTP API. `content` is sent as `content_type`, `json` as JSON."""
-
-    method: str
-    path: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    json: Any = None
-    content: str | None = None
-    content_type: str | None = None
-    accept: str = "application/json"
-
-
-class Calls(Protocol):
-    """Sends calls; `request` is that of the client, where it came over HTTP."""
-
-    async def send(self, call: Call, request: Request | None, /) -> httpx.Response:
-        """The answer, also one that refuses. Raises `ServerError` when there is no answer."""
-        ...
 
 
 class AppCalls:
@@ -101,7 +91,7 @@ class FolderCalls:
 
     async def _server(self) -> RunningServer:
         async with self._starting:
-            found = running_server(self._folder, self._key)
+            found = running_server(self._folder)
             return await asyncio.to_thread(self._start) if found is None else found
 
     def _start(self) -> RunningServer:
@@ -110,7 +100,7 @@ class FolderCalls:
         self._started = subprocess.Popen(
             [*command, *self._flags], stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()
         )
-        return _waited_for(self._started, lambda: running_server(self._folder, self._key))
+        return _waited_for(self._started, lambda: running_server(self._folder))
 
 
 def _waited_for(process: subprocess.Popen[bytes], found: Callable[[], RunningServer | None]) -> RunningServer:
@@ -138,3 +128,43 @@ def _built(
     return http.build_request(
         call.method, address + call.path, params=parameters, content=call.content, headers=sent, **body
     )
+
+
+PATH = "/mcp"
+
+
+class McpRoute:
+    """The route; the protocol's SDK is imported with the first request."""
+
+    def __init__(self, services: Services, app: ASGIApp) -> None:
+        self._services = services
+        self._app = app
+        self._endpoint: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request. Raises what `Guard.check` raises; each tool is checked again by its own route."""
+        await self._services.guard.check(Request(scope, receive), *KeyScope)
+        if self._endpoint is None:
+            from server.mcp.tools import HttpEndpoint
+
+            self._endpoint = HttpEndpoint(AppCalls(self._app), PATH, self._services.settings.max_body_bytes)
+        request = Request(scope, receive)
+        if is_packed(request.headers.get("content-encoding")):
+            scope, receive = _plain(scope, await read_body(request, self._services.settings.max_body_bytes))
+        await self._endpoint(scope, receive, send)
+
+
+def _plain(scope: Scope, body: bytes) -> tuple[Scope, Receive]:
+    """A request with this body, as if it had come unpacked."""
+    kept = [one for one in scope["headers"] if one[0] not in (b"content-encoding", b"content-length")]
+    headers = [*kept, (b"content-length", b"%d" % len(body))]
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return {**scope, "headers": headers}, receive
+
+
+def mcp_route(services: Services, app: ASGIApp) -> Route:
+    """The route, with the application whose routes the tools call."""
+    return Route(PATH, McpRoute(services, app), methods=["POST"], include_in_schema=False)

@@ -1,17 +1,40 @@
-"""The tools: for each its arguments, the call of the HTTP API it makes, and what of the answer it gives."""
+"""The tools: for each its arguments, the call of the HTTP API it makes, and what of the answer it gives.
+
+They are offered by the Model Context Protocol's official SDK, which takes longer to import than the server to
+start: this file is imported with the first request.
+"""
 
 from __future__ import annotations
 
+import inspect
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Generic, Literal, TypeVar
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 import httpx
-from pydantic import Field
+from mcp.server import Server, ServerRequestContext
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp_types import Tool as ToolDescription
+from pydantic import Field, ValidationError
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
 
+from server.errors import ServerError
 from server.http.reporting.statements import StatementJson
-from server.mcp.calling import Call
-from server.message import Message
+from server.message import Message, member_problems
+from server.running_server import refusal
+from sparql.model.answer_warnings import unknown_name
 
 _MOST_ROWS: Final = 1000
 _IRI: Final = r'^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]+$'
@@ -20,6 +43,27 @@ _RESULTS: Final = "application/sparql-results+json"
 _LABEL: Final = "<http://www.w3.org/2000/01/rdf-schema#label>"
 _LONG: Final = 500
 """Characters of a value in a description; the geometry of a coast has a hundred thousand."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request of the HTTP API. `content` is sent as `content_type`, `json` as JSON."""
+
+    method: str
+    path: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    json: Any = None
+    content: str | None = None
+    content_type: str | None = None
+    accept: str = "application/json"
+
+
+class Calls(Protocol):
+    """Sends calls; `request` is that of the client, where it came over HTTP."""
+
+    async def send(self, call: Call, request: Request | None, /) -> httpx.Response:
+        """The answer, also one that refuses. Raises `ServerError` when there is no answer."""
+        ...
 
 
 class Search(Message):
@@ -221,3 +265,97 @@ TOOLS: Final[tuple[Tool[Any], ...]] = (
     Tool("decide", Decide, _one(_decided), _json, writes=True),
 )
 """Every tool that a model is offered."""
+
+
+_INSTRUCTIONS: Final = (
+    "A knowledge graph of places with geometries. `search` finds the IRIs of names, `vocabulary` the "
+    "classes and properties in use, `describe` what is known of one entity, `query` runs SPARQL with "
+    "GeoSPARQL, `ask` answers a question in words. `propose_statements` and `read_text` add statements: "
+    "shapes judge each, and what they refuse waits in `review`. `decide` only in the name of a person who "
+    "told you to."
+)
+
+
+def protocol_server(calls: Calls) -> Server[Any]:
+    """A server of the protocol whose tools make these calls."""
+
+    async def list_tools(
+        _context: ServerRequestContext[Any], _parameters: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        return ListToolsResult(tools=[_description(tool) for tool in TOOLS])
+
+    async def call_tool(
+        context: ServerRequestContext[Any], parameters: CallToolRequestParams
+    ) -> CallToolResult:
+        try:
+            found = await _call(calls, context, parameters.name, parameters.arguments or {})
+        except ServerError as error:
+            return CallToolResult(content=[TextContent(type="text", text=str(error))], is_error=True)
+        text = TextContent(type="text", text=json.dumps(found, ensure_ascii=False))
+        return CallToolResult(content=[text], structured_content=found)
+
+    return Server(
+        "urbankg",
+        title="UrbanKG",
+        version=version("urbankg"),
+        instructions=_INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+class HttpEndpoint:
+    """The protocol over HTTP (streamable HTTP, without sessions): one request, one answer in JSON."""
+
+    def __init__(self, calls: Calls, path: str, most_bytes: int) -> None:
+        self._server = protocol_server(calls)
+        self._path = path
+        self._most_bytes = most_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. The checks of `Host` and `Origin` are made before."""
+        app = self._server.streamable_http_app(
+            streamable_http_path=self._path,
+            json_response=True,
+            stateless_http=True,
+            max_request_body_size=self._most_bytes,
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+        async with self._server.session_manager.run():
+            await app(scope, receive, send)
+
+
+async def serve_standard_streams(calls: Calls) -> None:
+    """The protocol over standard input and output, until the input ends."""
+    server = protocol_server(calls)
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+def _description(tool: Tool[Any]) -> ToolDescription:
+    return ToolDescription(
+        name=tool.name,
+        description=inspect.getdoc(tool.arguments),
+        input_schema=tool.arguments.model_json_schema(),
+        annotations=ToolAnnotations(read_only_hint=not tool.writes, open_world_hint=False),
+    )
+
+
+async def _call(
+    calls: Calls, context: ServerRequestContext[Any], name: str, sent: dict[str, Any]
+) -> dict[str, Any]:
+    """What a tool gives. Raises `ServerError` with what is wrong, or why it was refused."""
+    tool = next((known for known in TOOLS if known.name == name), None)
+    if tool is None:
+        raise ServerError(unknown_name("tool", name, [known.name for known in TOOLS]))
+    try:
+        arguments = tool.arguments.model_validate(sent)
+    except ValidationError as error:
+        problems = member_problems(error.errors(), tool.arguments, "arguments")
+        raise ServerError("; ".join(f"{place}: {message}" for place, message in problems)) from error
+    answers = {}
+    for part, call in tool.calls(arguments).items():
+        answers[part] = await calls.send(call, context.request)
+        if answers[part].is_error:
+            raise ServerError(refusal(answers[part]))
+    return tool.given(arguments, answers)

@@ -38,7 +38,7 @@ class SlowQuery:
 class SlowQueries:
     """Keeps queries that take at least `threshold_s`; 0: none. For the thread of the event loop."""
 
-    def __init__(self, threshold_s: float, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, threshold_s: float = 1.0, clock: Callable[[], float] = time.time) -> None:
         self.threshold_s = threshold_s
         self._clock = clock
         self._found: dict[tuple[str, str | None], SlowQuery] = {}

@@ -12,8 +12,7 @@ from rich.progress import Progress, TaskID
 
 from server.cli.invocation import settings_of
 from server.cli.options import Config, ModelUrl
-from server.cli.output import print_report, stderr
-from server.cli.progress import progress_bar, working
+from server.cli.output import print_report, progress_bar, stderr, working
 from server.research import commands_measure
 from server.research.report import model_identity
 from server.settings import Settings

@@ -13,8 +13,7 @@ import typer
 from extractors.errors import TrainingDataError
 from server.cli.invocation import settings_of
 from server.cli.options import Config
-from server.cli.output import stderr
-from server.cli.progress import progress_bar
+from server.cli.output import progress_bar, stderr
 from server.settings import Settings
 
 _NEEDED = ("torch", "transformers", "peft", "accelerate", "gguf")

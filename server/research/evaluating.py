@@ -11,7 +11,7 @@ from pathlib import Path
 from extractors.models.chat import ChatModel
 from extractors.prompting.methods import Method
 from extractors.research.evaluation.rte import Extract, Gated
-from server.cli.demo import load_sample
+from server.cli.storage import load_sample
 from server.runtime.wiring import build
 from server.services import Services
 from server.settings import Settings

@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.progress import Progress, TaskID
 
-from server.cli.progress import progress_bar
+from server.cli.output import progress_bar
 from server.settings import Settings
 
 

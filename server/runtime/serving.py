@@ -17,13 +17,13 @@ from typing import Any
 import uvicorn
 
 from server.app import create_app
-from server.cli.running_server import announced, withdraw
 from server.errors import SettingsError
 from server.http.access.client_limits import limited_protocol
 from server.http.access.guard import open_to_whom, refuse_open_writes
 from server.http.access.keys import has_keys
 from server.http.request_logging import AnswerWhatIsCutOff
 from server.monitoring.logs import set_up_logs
+from server.running_server import announced, withdraw
 from server.runtime.wiring import build
 from server.services import Services
 from server.settings import Settings

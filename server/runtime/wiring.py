@@ -21,7 +21,7 @@ from server.gaps.storage import GapQueue, Passages
 from server.http.access.admission import Admission
 from server.http.access.clients import Clients
 from server.http.access.guard import Guard
-from server.http.access.keys import KeyStore
+from server.http.access.keys import KeyStore, NoKeys
 from server.http.request_logging import Draining
 from server.intake.held.held_judge import HeldJudge
 from server.intake.language_model import language_model
@@ -128,7 +128,7 @@ def build(
     for opened in (gaps, passages, jobs):
         closing.callback(opened.close)
     keys = KeyStore(settings.data)
-    guard = Guard(settings, keys)
+    guard = Guard(settings, keys if serves else NoKeys())
     place_checks = PlaceChecks(settings, store, lambda: rule_registry.current)
 
     def writer_for(source: str) -> ReviewingWriter:
@@ -157,7 +157,7 @@ def build(
         ),
         metrics=metrics,
         verdict_history=verdict_history,
-        slow_queries=SlowQueries(settings.slow_query_s),
+        slow_queries=SlowQueries(),
         draining=Draining(),
         answers=AnswerLog(),
         changes=changes,

@@ -80,6 +80,18 @@ class Authenticator(Protocol):
         ...
 
 
+class NoKeys:
+    """Takes every request for one of who runs the command: for a server that nobody else can reach."""
+
+    def any_key(self) -> bool:
+        """No key is needed."""
+        return False
+
+    def authenticate(self, token: str) -> ApiKey | None:
+        """No key is known."""
+        return None
+
+
 class KeyStore:
     """The keys in `FOLDER/state.sqlite`; several processes may hold it open (SQLite in WAL mode).
 

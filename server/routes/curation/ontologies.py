@@ -12,8 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from server.documentation.markup import POLICY
-from server.documentation.pages import ontology_page
-from server.documentation.shape_sections import ShapeSections
+from server.documentation.pages import ShapeSections, ontology_page
 from server.errors import UnknownResource
 from server.http.access.keys import Scope
 from server.http.pages import Needed

@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -12,8 +14,10 @@ import pytest
 
 from tests.server.conftest import COLUMBIA, triples
 from tests.support.prepared_processes import urbankg
+from tests.support.processes import cpu_seconds, family
 from tests.support.running_server import RunningServer
 from tests.support.tgi_stand_in import StandIn, running
+from tests.support.waiting import wait_until
 
 TIME = re.compile("0:0[0-9]:[0-9]{2}")
 """How long something has been at work."""
@@ -181,3 +185,49 @@ def test_what_cannot_be_done_is_one_clear_line_and_exit_code_two(
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     assert word in done.stderr
+
+
+def test_a_command_on_a_folder_with_keys_needs_none_and_a_server_asks_for_one(folder: Path, tmp_path: Path):
+    data = tmp_path / "data"
+    shutil.copytree(folder, data)
+    made = urbankg("key", "create", "Ada", "--scope", "admin", "--data", str(data))
+    assert made.returncode == 0, made.stderr
+    job = urbankg("jobs", "add", str(_leaflet(tmp_path)), "--data", str(data))
+    assert job.returncode == 0, job.stderr
+    with RunningServer(data):
+        refused = urbankg("jobs", "change", job.stdout.strip(), "pause", "--data", str(data))
+        assert refused.returncode == 2
+        assert "needs a key" in refused.stderr
+        paused = urbankg(
+            "jobs",
+            "change",
+            job.stdout.strip(),
+            "pause",
+            "--data",
+            str(data),
+            URBANKG_API_KEY=made.stdout.strip(),
+        )
+        assert paused.returncode == 0, paused.stderr
+
+
+def _leaflet(folder: Path) -> Path:
+    path = folder / "leaflet.txt"
+    path.write_text("Larnford is a city.")
+    return path
+
+
+def test_a_list_that_the_api_refuses_is_reported_in_its_words(folder: Path):
+    done = urbankg("review", "list", "--status", "lost", "--data", str(folder))
+    assert done.returncode == 2
+    assert "'open', 'accepted'" in done.stderr
+
+
+def test_a_long_query_ends_with_the_command(folder: Path):
+    unknown = " ".join(f"?s{number} ?p{number} ?o{number} ." for number in range(6))
+    command = ["query", f"SELECT (COUNT(*) AS ?n) {{ {unknown} }}", "--data", str(folder)]
+    with subprocess.Popen([sys.executable, "-m", "server", *command], stdout=subprocess.PIPE) as process:
+        wait_until(lambda: any(cpu_seconds(pid) > 2 for pid in family(process.pid)[1:]))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert not process.stdout or process.stdout.read() == b""
+    assert urbankg("query", "ASK {}", "--data", str(folder)).returncode == 0

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from docs.generate import commands
+from server.cli.api import RemoteFailed
 from server.cli.app import command_line
-from server.cli.output import print_report, print_table
-from server.cli.progress import counting, size_of
-from server.cli.reference.commands import commands
-from server.cli.running_server import RemoteFailed
+from server.cli.output import counting, print_report, print_table, size_of
 from tests.server.cli.test_cli import DRAWN, on_terminal
 from tests.server.conftest import triples
 from tests.support.running_server import RunningServer
@@ -28,14 +27,9 @@ CASES: dict[str, tuple[str, ...]] = {
     "validate": ("--data", "{other}"),
     "models": (),
     "prompts": (),
-    "trace": (),
     "review list": ("--status", "any"),
-    "review reject": ("{item}", *REASON),
-    "review reopen": ("{item}", *REASON),
-    "review accept": ("{item}", *REASON),
+    "review decide": ("reject", "{item}", *REASON),
     "review decisions": (),
-    "review undo": ("{decision}", *REASON),
-    "held list": (),
     "gaps list": (),
     "proposals list": (),
     "jobs list": (),
@@ -54,16 +48,12 @@ class City:
 
     def run(self, command: str, *arguments: str) -> Result:
         """Run a command whose output is no terminal; what it refuses, it says."""
-        names = {"item": self.item, "decision": self._decision(), "other": str(self.data.parent)}
+        names = {"item": self.item, "other": str(self.data.parent)}
         filled = [part.format(**names) for part in arguments]
         done = CliRunner().invoke(command_line(), ["--data", str(self.data), *command.split(), *filled])
         assert done.exit_code in (0, 1), done.output
         assert done.exception is None or isinstance(done.exception, (SystemExit, RemoteFailed)), done.output
         return done
-
-    def _decision(self) -> str:
-        listed = CliRunner().invoke(command_line(), ["review", "decisions", "--data", str(self.data)])
-        return next((str(one["id"]) for one in json.loads(listed.stdout)["decisions"]), "")
 
 
 @pytest.fixture(scope="module")
@@ -139,10 +129,7 @@ def test_the_size_of_a_folder_is_that_of_its_files(tmp_path: Path):
 
 
 def test_only_the_modules_for_output_draw():
-    assert {name for name, path in modules().items() if _draws(path)} == {
-        "server.cli.output",
-        "server.cli.progress",
-    }
+    assert {name for name, path in modules().items() if _draws(path)} == {"server.cli.output"}
 
 
 def _draws(path: Path) -> bool:

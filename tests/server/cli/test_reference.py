@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from docs.generate import FOLDER, pages
 from server.cli.app import COMMANDS, RESEARCH
-from server.cli.reference.pages import FOLDER, pages
 from tests.support.prepared_processes import urbankg
 
 
@@ -19,7 +19,7 @@ def test_the_generated_pages_are_current(generated: dict[str, str]):
     there = {path.name: path.read_text(encoding="utf-8") for path in Path(FOLDER).iterdir()}
     assert set(there) == set(generated)
     stale = [name for name, text in generated.items() if there[name] != text]
-    assert stale == [], "run: python -m server.cli.reference"
+    assert stale == [], "run: python -m docs.generate"
 
 
 def test_every_command_has_a_section_and_says_what_it_does(generated: dict[str, str]):

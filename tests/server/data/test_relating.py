@@ -21,9 +21,9 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 from typer.testing import CliRunner
 
 from server.cli.app import command_line
-from server.cli.running_server import announced
 from server.data import relating
 from server.problem_map import USER_ERRORS
+from server.running_server import announced
 from sparql.model.change import Change, Statement
 from sparql.model.vocabulary import DERIVED, GEO, Namespace
 from sparql.spatial.relations import SpatialRelations

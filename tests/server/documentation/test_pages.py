@@ -10,8 +10,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from ontology import Schema
-from server.documentation.pages import ontology_page, page_names
-from server.documentation.shape_sections import ShapeSections
+from server.documentation.pages import ShapeSections, ontology_page, page_names
 from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.loading import load_shapes
 

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-import typer
 
 from extractors.errors import ModelReplyError, ModelUnavailable
-from server.cli.text.commands_extract import source_files
-from server.cli.text.commands_sources import extract_files
+from server.cli.api import opened_api
+from server.cli.extract import extract_files, source_files
 from server.settings import Settings
 from tests.server.conftest import RecordedModel, select, triples
 from tests.support.prepared_processes import urbankg
@@ -134,9 +133,8 @@ def check_output(output: str, reported: str) -> None:
 def test_files_are_extracted_with_a_report(tmp_path: Path, halls: Path, capfd: pytest.CaptureFixture[str]):
     with running(StandIn(answer=REPLY)) as model:
         settings = Settings(data=tmp_path, model_url=model.url, readers=1)
-        with pytest.raises(typer.Exit) as ended:
-            extract_files(settings, [halls], mapping=None, limit=None, commit=True)
-    assert ended.value.exit_code == 1
+        with opened_api(settings) as api:
+            assert extract_files(api, [halls], mapping=None, limit=None, commit=True) == 1
     written = capfd.readouterr()
     check_output(written.out, written.err)
 

@@ -16,6 +16,7 @@ from server.runtime.wiring import build
 from server.services import Services
 from server.settings import Settings
 from shapes.gate.gate import ShapesGate
+from tests.server.cli.test_cli import on_terminal
 from tests.server.conftest import COLUMBIA, RecordedModel, own_gate, triples
 from tests.support.tgi_stand_in import MODEL, StandIn, running
 
@@ -141,11 +142,10 @@ async def test_the_command_shows_the_last_trace(services: Services, model: Recor
     await services.intake.extract(COLUMBIA, source="leaflet")
     folder = services.settings.data
     await services.close()
-    shown = CliRunner().invoke(command_line(), ["trace", "--data", str(folder)])
-    assert shown.exit_code == 0, shown.output
-    assert "leaflet" in shown.stdout
-    assert "Columbia University is a private" in shown.stdout
+    shown = on_terminal("extract", "--trace", "last", "--data", str(folder))
+    assert "leaflet" in shown
+    assert "Columbia University is a private" in shown
     reported = json.loads(
-        CliRunner().invoke(command_line(), ["trace", "--json", "--data", str(folder)]).stdout
+        CliRunner().invoke(command_line(), ["extract", "--trace", "last", "--data", str(folder)]).stdout
     )
     assert reported["trace"]["windows"][0]["reply"] == REPLY

@@ -12,10 +12,10 @@ import httpx
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from server.cli.running_server import announced, running_server
 from server.errors import StateUnreadable
 from server.http.access.keys import KeyStore, Scope
 from server.jobs.store import Database
+from server.running_server import announced, running_server
 from server.stores import check_databases
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.sparql.storage.test_damaged_files import (

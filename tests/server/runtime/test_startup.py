@@ -1,12 +1,11 @@
 """Queries are answered at once; what needs the gate and the indexes waits for them, and is never let past."""
 
 import asyncio
+import io
 import subprocess
 import sys
 import threading
 from pathlib import Path
-from types import NoneType
-from typing import get_args, get_type_hints
 
 import httpx
 import pytest
@@ -14,21 +13,18 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 import server.rules.rule_registry
-from curation.review.review_search import ReviewFilter
 from ontology import Schema
 from server.app import create_app
+from server.cli.api import opened_api
 from server.cli.app import COMMANDS, RESEARCH, command_line
-from server.cli.plain_flags import FLAGS, plain_flags
-from server.cli.serve_command import serve
 from server.problem_map import USER_ERRORS
 from server.rules.checking import Folders
 from server.runtime.wiring import build
 from server.services import Services
 from server.settings import Settings
+from shapes.errors import ShapesError
 from shapes.gate.gate import ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
-from sparql.protocol.formats import BY_NAME
-from sparql.workers.query import QueryRequest
 from tests.server.conftest import RecordedModel, select
 from tests.support.prepared_processes import urbankg
 from tests.support.workshop import folders, settings_in
@@ -121,20 +117,18 @@ async def test_a_start_with_files_that_cannot_be_used_needs_earlier_rules_and_sa
         assert services.rule_registry.problem
 
 
-async def test_a_command_that_only_queries_or_lists_opens_neither_shapes_nor_indexes(
-    tmp_path: Path, schema: Schema
-):
-    def services() -> Services:
-        return build(Settings(data=tmp_path / "data", readers=1), model=RecordedModel(), schema=schema)
-
-    query = QueryRequest("ASK { ?s a <http://www.w3.org/2002/07/owl#Class> }", BY_NAME["csv"])
-    async with services().querying() as querying:
-        async with querying.readers.query(query) as answer:
-            assert b"".join([part async for part in answer]) == b"true"
-        assert not querying.startup.begun
-    async with services().reading() as reading:
-        assert reading.review.find(ReviewFilter()) == []
-        assert not reading.startup.begun
+def test_a_command_that_only_queries_or_lists_opens_neither_shapes_nor_indexes(tmp_path: Path):
+    folders(tmp_path)
+    (tmp_path / "shapes" / "broken.ttl").write_text("this is no Turtle")
+    settings = settings_in(tmp_path)
+    settings.data.mkdir()
+    with opened_api(settings) as api:
+        answer = io.BytesIO()
+        api.query("ASK { ?s a <http://www.w3.org/2002/07/owl#Class> }", "text/csv", answer)
+        assert answer.getvalue()
+        assert api.get("/review")["items"] == []
+        with pytest.raises(ShapesError, match=r"broken\.ttl"):
+            api.post("/extractions", {"text": "Columbia University is in New York."})
 
 
 def imported_with(modules: str) -> set[str]:
@@ -161,7 +155,7 @@ def test_the_command_line_does_not_wait_for_the_libraries_that_a_query_does_not_
         "sparql.ask.service",
     }
     assert not heavy & imported_with(
-        "server.cli.commands_query, server.cli.operation.commands_storage, server.cli.text.commands_extract"
+        "server.cli.query, server.cli.storage, server.cli.extract, server.cli.curation, server.cli.jobs"
     )
 
 
@@ -174,34 +168,6 @@ def test_every_command_is_found_by_its_name():
         assert isinstance(alone, TyperGroup)
         assert alone.commands.keys() == {name}
         assert command.help
-
-
-def test_flags_in_their_plainest_form_are_read_as_the_command_line_reads_them():
-    taken = get_type_hints(serve)
-    kinds = {
-        name: next(one for one in get_args(kind) if one is not NoneType)
-        for name, kind in taken.items()
-        if get_args(kind)
-    }
-    assert {"--" + name.replace("_", "-"): kind for name, kind in kinds.items()} == FLAGS
-    plain = ["--data", "a b", "--port", "0", "--model-url", "http://127.0.0.1:1"]
-    assert plain_flags(plain) == {"data": Path("a b"), "port": 0, "model_url": "http://127.0.0.1:1"}
-    assert plain_flags([]) == {}
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--help"],
-        ["--port"],
-        ["--port", "x"],
-        ["--port=0"],
-        ["--data", "a", "--data", "b"],
-        ["--colour", "red"],
-    ],
-)
-def test_whatever_is_not_plain_is_left_to_the_command_line(arguments: list[str]):
-    assert plain_flags(arguments) is None
 
 
 def test_a_server_without_the_folder_of_its_shapes_ends_and_says_why(tmp_path: Path):

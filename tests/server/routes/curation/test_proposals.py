@@ -315,10 +315,10 @@ def test_the_commands_list_show_decide_and_export(tmp_path: Path) -> None:
     assert '"term": "outshines"' in listed
     assert '"quote"' in urbankg("show", identifier)
     assert "outshines" in urbankg("export")
-    assert "dismissed" in urbankg("dismiss", identifier, "--reason", "no")
-    assert "open" in urbankg("reopen", identifier)
-    assert "accepted" in urbankg("accept", identifier, "--as", "http://example.org/city#near")
-    assert "waits" in urbankg("retry", identifier)
+    assert "dismissed" in urbankg("decide", "dismiss", identifier, "--reason", "no")
+    assert "open" in urbankg("decide", "reopen", identifier)
+    assert "accepted" in urbankg("decide", "accept", identifier, "--as", "http://example.org/city#near")
+    assert "waits" in urbankg("decide", "retry", identifier)
 
 
 def propose(root: Path) -> None:

@@ -1,13 +1,11 @@
 """The parameters of the endpoint that decide about rewriting, over a whole server."""
 
-import json
 from pathlib import Path
 
 import httpx
 import pytest
 from pyoxigraph import Quad
 
-from server.cli.commands_query import explain_locally
 from server.problem_map import all_problems
 from server.services import Services
 from sparql.model.errors import UnknownFunction
@@ -189,11 +187,7 @@ async def test_labels_are_matched_over_http(city: Services, client: httpx.AsyncC
     assert len(response.json()["results"]["bindings"]) == 10
 
 
-async def test_the_command_line_explains_a_query_and_matches_labels(
-    city: Services, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert await explain_locally(city, WITHIN) == 0
-    assert json.loads(capsys.readouterr().out)["done"][0]["rewriting"] == "spatial filter"
+async def test_labels_are_matched(city: Services) -> None:
     rows = await city.readers.solutions(
         "SELECT ?p { ?p <https://w3id.org/urbankg/system#textMatch> ('name 3' 4) }"
     )

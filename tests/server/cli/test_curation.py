@@ -30,10 +30,10 @@ def test_the_queue_is_worked_through_from_the_command_line(tmp_path: Path):
         assert listed.returncode == 0, listed.stderr
         found = json.loads(listed.stdout)["items"]
         by_subject = {item["statement"]["subject"]: item["id"] for item in found}
-        rejected = urbankg("review", "reject", by_subject[THING + "2"], "--reason", "a double", "--by", "Ada",
-                           "--data", str(data))  # fmt: skip
+        why = ("--reason", "a double", "--by", "Ada")
+        rejected = urbankg("review", "decide", "reject", by_subject[THING + "2"], *why, "--data", str(data))
         assert rejected.returncode == 0, rejected.stderr
-        still = urbankg("review", "accept", by_subject[THING], "--data", str(data))
+        still = urbankg("review", "decide", "accept", by_subject[THING], "--data", str(data))
         assert still.returncode == 1
         assert "kind" in still.stdout
         server.kill()
@@ -47,7 +47,7 @@ def test_the_queue_is_worked_through_from_the_command_line(tmp_path: Path):
         )
     )
     accepted = urbankg(
-        "review", "accept", by_subject[THING], "--statements", str(corrected), "--data", str(data)
+        "review", "decide", "accept", by_subject[THING], "--statements", str(corrected), "--data", str(data)
     )
     assert accepted.returncode == 0, accepted.stderr + accepted.stdout
     shown = urbankg("review", "show", by_subject[THING + "2"], "--data", str(data))
@@ -56,7 +56,9 @@ def test_the_queue_is_worked_through_from_the_command_line(tmp_path: Path):
     query = f"SELECT ?o WHERE {{ <{THING}> <{LABEL}> ?o }}"
     asked = urbankg("query", query, "--data", str(data), "--format", "csv")
     assert asked.stdout.split() == ["o", "Thing", "Hall"]
-    reopened = urbankg("review", "reopen", by_subject[THING + "2"], "--data", str(data), "--no-json")
+    reopened = urbankg(
+        "review", "decide", "reopen", by_subject[THING + "2"], "--data", str(data), "--no-json"
+    )
     assert reopened.stdout.split() == [by_subject[THING + "2"], "open"]
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import gzip
-import json
 import resource
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,15 +20,14 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from server.cli.invocation import on_either, on_store, settings_of
-from server.cli.options import Config, Data
-from server.cli.output import iri, stderr
-from server.cli.progress import counting, progress_bar, working
-from server.cli.running_server import RemoteFailed, RunningServer
+from server.cli.api import Api, RemoteFailed, opened_api
+from server.cli.invocation import on_folder, on_store, with_settings
+from server.cli.output import counting, iri, print_json, progress_bar, stderr, working
 from server.data.features.names import split_features
 from server.data.loading import LoadResult
 from server.data.rdf_files import LoadError, RdfFile, rdf_files
 from server.data.storage import Loader, check_graph
+from server.running_server import running_server
 from server.services import Services
 from server.settings import Settings
 from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, WITH_PREFIXES, Format
@@ -53,14 +51,13 @@ class LoadEnded(LoadError):
         super().__init__(f"The load was ended. {kept}")
 
 
+@with_settings()
 def load(
-    context: typer.Context,
+    settings: Settings,
     files: Annotated[
         list[Path] | None,
         typer.Argument(help="RDF files, folders or patterns; with --mapping also GeoJSON, GeoPackage ..."),
     ] = None,
-    data: Data = None,
-    config: Config = None,
     partial: Annotated[bool, typer.Option(help="Load what conforms, refuse the rest.")] = False,
     sample: Annotated[bool, typer.Option("--sample", help="Load the sample city as well.")] = False,
     bulk: Annotated[
@@ -70,11 +67,10 @@ def load(
     mapping: Annotated[
         Path | None, typer.Option(help="TOML file that says how features of the files become statements.")
     ] = None,
-) -> None:
+) -> int:
     """Load RDF files through the gate, each as a whole; features through a mapping, in batches."""
     if not files and not sample:
         raise typer.BadParameter("Give at least one file, or --sample.")
-    settings = settings_of(context, data=data, config=config).settings
     features, others = split_features(files or [])
     found = rdf_files(others)
     mapped = _mapped(features, mapping, settings.base_iri) if features else None
@@ -82,18 +78,12 @@ def load(
     if bulk:
         stderr.print("The gate is deferred: everything is loaded first and judged at the end.")
 
-    def through_server(server: RunningServer) -> int:
+    if running_server(settings.data) is not None:
         paths = [*(file.path for file in found), *features]
         message = {"files": [str(path.resolve()) for path in paths], **wanted}
         message["mapping"] = None if mapping is None else str(mapping.resolve())
-        with working(f"the server at {server.url} loads"):
-            try:
-                answer = server.post("/loads", message, timeout=None)
-            except RemoteFailed as error:
-                if "loads" not in error.problem:
-                    raise
-                answer = dict(error.problem)
-        return _print_outcomes([LoadResult(**one) for one in answer["loads"]], bulk=bulk, partial=partial)
+        loads = _loaded_by_server(settings, message)
+        return _print_outcomes(loads, bulk=bulk, partial=partial)
 
     async def here(services: Services) -> int:
         ended = Event()
@@ -106,93 +96,93 @@ def load(
             return await work
 
     try:
-        opening = Services.writing if bulk else lambda services: services
-        on_either(settings, through_server, here, opening=opening, new=True)
+        return on_folder(settings, here, Services.writing if bulk else lambda services: services, new=True)
     except LoadEnded as error:
         stderr.print(str(error), markup=False, soft_wrap=True)
         raise typer.Exit(130) from error
 
 
+def _loaded_by_server(settings: Settings, message: dict[str, Any]) -> list[LoadResult]:
+    with opened_api(settings) as api, working(f"the server at {api.url} loads"):
+        try:
+            answer = api.post("/loads", message, timeout=None)
+        except RemoteFailed as error:
+            if "loads" not in error.problem:
+                raise
+            answer = dict(error.problem)
+    return [LoadResult(**found) for found in answer["loads"]]
+
+
+@with_settings()
 def dump(
-    context: typer.Context,
+    settings: Settings,
     file: Annotated[
         Path | None, typer.Argument(help="File to write, .gz compresses; standard output when not given.")
     ] = None,
-    data: Data = None,
-    config: Config = None,
     format_: Annotated[
         str | None, typer.Option("--format", help="nquads, trig, jsonld, ntriples, turtle, rdfxml.")
     ] = None,
     graph: Annotated[str | None, typer.Option(help="IRI of one graph; a system graph as well.")] = None,
 ) -> None:
     """Write the default graph and clients' named graphs, or one graph, as RDF."""
-    settings = settings_of(context, data=data, config=config).settings
     chosen = _dump_format(format_, file)
     name = None if graph is None else iri(graph)
     parameters = {"format": chosen.name, **({} if graph is None else {"graph": graph})}
 
-    def through_server(server: RunningServer) -> int:
+    def through_server(api: Api) -> None:
         with _writing(file), _output(file) as output:
-            server.download("/dump", parameters, output)
-        return 0
+            api.download("GET", "/dump", output, params=parameters)
 
-    def here(store: EmbeddedStore) -> int:
+    def here(store: EmbeddedStore) -> None:
         check_graph(store, name)
         with _writing(file), _output(file) as output:
             write_dump(store.graph, output, chosen, name, _prefixes(settings, chosen))
-        return 0
 
     on_store(settings, through_server, here)
 
 
+@with_settings()
 def backup(
-    context: typer.Context,
+    settings: Settings,
     folder: Annotated[Path, typer.Argument(help="A new folder for the backup.")],
-    data: Data = None,
-    config: Config = None,
-) -> None:
+) -> int | None:
     """Write a consistent backup of the graph and everything beside it, also for a running server."""
-    settings = settings_of(context, data=data, config=config).settings
 
-    def through_server(server: RunningServer) -> int:
-        with working(f"the server at {server.url} backs up", partial_of(folder)):
-            written = server.post("/backup", {"folder": str(folder.resolve())}, timeout=None)
-        return _print_backup(written)
+    def through_server(api: Api) -> int:
+        with working(f"the server at {api.url} backs up", partial_of(folder)):
+            written = api.post("/backup", {"folder": str(folder.resolve())}, timeout=None)
+        return print_json(written)
 
     def here(store: EmbeddedStore) -> int:
         with working("backing up", partial_of(folder)):
             written = back_up(store, Writer(store), folder).json()
-        return _print_backup(written)
+        return print_json(written)
 
-    on_store(settings, through_server, here)
+    return on_store(settings, through_server, here)
 
 
+@with_settings()
 def restore_command(
-    context: typer.Context,
+    settings: Settings,
     folder: Annotated[Path, typer.Argument(help="The folder that `backup` wrote.")],
-    data: Data = None,
-    config: Config = None,
 ) -> None:
     """Restore a backup into the data folder, which must be empty or new."""
-    settings = settings_of(context, data=data, config=config).settings
     with working("restoring", partial_of(settings.data)):
         restored = restore(folder, settings.data)
     stderr.print(f"{settings.data}: revision {restored.revision}, as backed up at {restored.taken_at}")
 
 
-def optimize(context: typer.Context, data: Data = None, config: Config = None) -> None:
+@with_settings()
+def optimize(settings: Settings) -> None:
     """Compact the store's files, for faster reads after many writes."""
-    settings = settings_of(context, data=data, config=config).settings
 
-    def through_server(server: RunningServer) -> int:
-        with working(f"the server at {server.url} optimizes"):
-            server.post("/optimize", {}, timeout=None)
-        return 0
+    def through_server(api: Api) -> None:
+        with working(f"the server at {api.url} optimizes"):
+            api.post("/optimize", timeout=None)
 
-    def here(store: EmbeddedStore) -> int:
+    def here(store: EmbeddedStore) -> None:
         with working("optimizing"):
             store.optimize()
-        return 0
 
     on_store(settings, through_server, here)
 
@@ -210,12 +200,7 @@ def _load(
 ) -> int:
     loaded = []
     if sample:
-        with counting("sample city: statements judged, related, committed") as progress:
-            task = progress.add_task("", total=None)
-            loader = Loader(services)
-            loaded.append(
-                loader.sample(lambda done, total: progress.update(task, completed=done, total=total))
-            )
+        loaded.append(load_sample(services))
     if files:
         with _bytes_bar() as progress:
             task = progress.add_task("", total=sum(file.size for file in files), what="loading")
@@ -238,9 +223,7 @@ def _load(
                     raise LoadEnded(bulk=bulk)
 
             loader = Loader(
-                services,
-                on_features=counted,
-                say=lambda what: progress.update(task, description=what),
+                services, on_features=counted, say=lambda what: progress.update(task, description=what)
             )
             if bulk:
                 loaded.append(loader.features_in_bulk(mapped, partial=partial, report=report))
@@ -249,6 +232,13 @@ def _load(
     code = _print_outcomes(loaded, bulk=bulk, partial=partial)
     stderr.print(f"Peak memory: {_peak_mb():.0f} MB")
     return code
+
+
+def load_sample(services: Services) -> LoadResult:
+    """Load the sample city with a progress bar."""
+    with counting("sample city: statements judged, related, committed") as progress:
+        task = progress.add_task("", total=None)
+        return Loader(services).sample(lambda done, total: progress.update(task, completed=done, total=total))
 
 
 def _peak_mb() -> float:
@@ -273,26 +263,23 @@ def _mapped(features: Sequence[Path], mapping: Path | None, base: str) -> "Featu
 
 def _print_outcomes(loaded: Sequence[LoadResult], *, bulk: bool, partial: bool) -> int:
     """Print the result of each load on standard error; 1 when something was refused, left out or violates."""
-    for one in loaded:
+    for result in loaded:
         stderr.print(
-            f"{one.name}: {one.accepted} statements accepted, {one.refused} refused, "
-            f"{one.derived} relations derived",
+            f"{result.name}: {result.accepted} statements accepted, {result.refused} refused, "
+            f"{result.derived} relations derived",
             markup=False,
         )
-        if bulk and one.results:
-            stderr.print(f"Report on everything: {one.results} results, {one.violations} of them violations.")
-        if one.examples:
-            stderr.print(one.examples, markup=False, soft_wrap=True)
-        if one.hint:
-            stderr.print(one.hint, markup=False, soft_wrap=True)
-        if one.refused and not partial and not bulk:
+        if bulk and result.results:
+            stderr.print(
+                f"Report on everything: {result.results} results, {result.violations} of them violations."
+            )
+        if result.examples:
+            stderr.print(result.examples, markup=False, soft_wrap=True)
+        if result.hint:
+            stderr.print(result.hint, markup=False, soft_wrap=True)
+        if result.refused and not partial and not bulk:
             stderr.print("Nothing of this file was loaded; --partial loads the conforming part.")
-    return 1 if any(one.refused or one.violations or one.left_out for one in loaded) else 0
-
-
-def _print_backup(found: dict[str, Any]) -> int:
-    print(json.dumps(found, indent=2))
-    return 0
+    return 1 if any(result.refused or result.violations or result.left_out for result in loaded) else 0
 
 
 def _dump_format(name: str | None, file: Path | None) -> Format:
@@ -300,7 +287,7 @@ def _dump_format(name: str | None, file: Path | None) -> Format:
         return choose_by_name(name, GRAPH_FORMATS)
     plain = Path() if file is None else file.with_suffix("") if file.suffix == ".gz" else file
     suffix = plain.suffix.lstrip(".").lower()
-    by_suffix = next((one for one in GRAPH_FORMATS if suffix and one.answers_to(suffix)), None)
+    by_suffix = next((known for known in GRAPH_FORMATS if suffix and known.answers_to(suffix)), None)
     return by_suffix or BY_NAME["nquads"]
 
 

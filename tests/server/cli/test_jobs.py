@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from server.cli.app import command_line
 from server.errors import ServerError
+from shapes.errors import ShapesError
 from tests.server.jobs.conftest import lines
 from tests.server.jobs.test_restarts import graph_of
 from tests.support.recorded.frames import texts
@@ -49,13 +50,13 @@ def test_jobs_are_made_and_changed_without_a_server(tmp_path: Path, leaflets: Pa
     shown = json.loads(call(data, "show", job, "--state", "pending"))
     assert (shown["name"], shown["state"], shown["total"]) == ("leaflets.jsonl", "running", 3)
     assert [(one["position"], one["source"]) for one in shown["listed"]] == [(1, "box"), (2, "box")]
-    call(data, "pause", job)
+    call(data, "change", job, "pause")
     assert json.loads(call(data, "list", "--json"))["jobs"][0]["state"] == "paused"
     assert job in call(data, "list")
-    call(data, "resume", job)
-    call(data, "cancel", job)
-    call(data, "watch", job, code=1)
-    call(data, "forget", job)
+    call(data, "change", job, "resume")
+    call(data, "change", job, "cancel")
+    call(data, "show", job, "--watch", code=1)
+    call(data, "change", job, "forget")
     assert json.loads(call(data, "list", "--json"))["total"] == 0
 
 
@@ -65,7 +66,7 @@ def test_what_cannot_be_done_is_reported(tmp_path: Path, leaflets: Path):
     for arguments, word in (
         (["add", str(tmp_path / "x.pdf")], "unknown format"),
         (["add", str(tmp_path / "none.txt")], "cannot be read"),
-        (["pause", "none"], "no job"),
+        (["change", "none", "pause"], "no job"),
     ):
         result = CliRunner().invoke(
             command_line(), ["jobs", arguments[0], "--data", str(data), *arguments[1:]]
@@ -73,7 +74,7 @@ def test_what_cannot_be_done_is_reported(tmp_path: Path, leaflets: Path):
         assert isinstance(result.exception, ServerError)
         assert word in str(result.exception)
     job = call(data, "add", str(leaflets)).strip()
-    result = CliRunner().invoke(command_line(), ["jobs", "retry", "--data", str(data), job])
+    result = CliRunner().invoke(command_line(), ["jobs", "change", "--data", str(data), job, "retry"])
     assert "failed or was rejected" in str(result.exception)
 
 
@@ -91,6 +92,18 @@ def test_jobs_of_a_folder_are_worked_off_here(tmp_path: Path, leaflets: Path):
     listed = json.loads(call(data, "show", failed, "--state", "failed"))["listed"]
     assert [one["name"] for one in listed] == ["x"]
     assert "JSON" in listed[0]["error"]
+
+
+def test_jobs_are_not_worked_off_by_shapes_that_cannot_be_used(tmp_path: Path, leaflets: Path):
+    (tmp_path / "shapes").mkdir()
+    (tmp_path / "shapes" / "broken.ttl").write_text("this is no Turtle")
+    data = tmp_path / "data"
+    job = call(data, "add", str(leaflets)).strip()
+    result = CliRunner().invoke(
+        command_line(), ["--shapes", str(tmp_path / "shapes"), "jobs", "run", "--data", str(data)]
+    )
+    assert isinstance(result.exception, ShapesError)
+    assert json.loads(call(data, "show", job))["state"] == "running"
 
 
 @pytest.mark.slow
@@ -111,10 +124,10 @@ def test_commands_on_a_folder_that_a_server_holds_talk_to_it_even_over_its_end(t
         server = RunningServer(data, model_url=model.url)
         job = call(data, "add", str(file), "--paused").strip()
         assert json.loads(call(data, "show", job))["state"] == "paused"
-        watching = subprocess.Popen(command(data, "watch", job), stderr=subprocess.PIPE, text=True)
+        watching = subprocess.Popen(command(data, "show", job, "--watch"), stderr=subprocess.PIPE, text=True)
         assert watching.stderr is not None
         assert "0 of 30" in watching.stderr.readline()  # it talks to the server
-        call(data, "resume", job)
+        call(data, "change", job, "resume")
         wait_until(
             lambda: httpx.get(f"{server.url}/jobs/{job}", timeout=120).json()["documents"]["committed"] >= 5
         )
@@ -125,7 +138,7 @@ def test_commands_on_a_folder_that_a_server_holds_talk_to_it_even_over_its_end(t
             assert "30 of 30: 30 committed" in reported
             result = CliRunner().invoke(command_line(), ["jobs", "run", "--data", str(data)])
             assert "works on its jobs" in str(result.exception)
-            call(data, "forget", job)
+            call(data, "change", job, "forget")
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 from extractors.models.local.weights import WEIGHTS_REQUIREMENT
 from tests.support.prepared_processes import urbankg
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 
 
 def test_installed_weights_are_only_checked():

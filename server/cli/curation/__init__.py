@@ -1,1 +1,0 @@
-"""Commands of review, proposals, held batches and entities."""

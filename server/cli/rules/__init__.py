@@ -1,1 +1,0 @@
-"""The commands of ontology engineers: check, impact, generated shapes, and files added or documented."""

@@ -1,1 +1,0 @@
-"""Commands that extract: records, jobs, models, prompts, traces."""
