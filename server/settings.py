@@ -2,8 +2,9 @@
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pyoxigraph import NamedNode
@@ -58,7 +59,7 @@ def _host_names(value: str) -> str:
 def _tile_address(value: str) -> str:
     if value and not _TILES.fullmatch(value):
         raise ValueError(
-            f"'{value}' is no address of tiles; write https://tiles.example/{{z}}/{{x}}/{{y}}.png"
+            f"'{value}' is not an address of tiles; write https://tiles.example/{{z}}/{{x}}/{{y}}.png"
         )
     return value
 
@@ -79,6 +80,29 @@ HostNames = Annotated[str, AfterValidator(_host_names)]
 Origins = Annotated[str, AfterValidator(_origins)]
 TileAddress = Annotated[str, AfterValidator(_tile_address)]
 GeneratedShapes = Annotated[Generation, BeforeValidator(generation_of)]
+
+CONSTANTS: Final[Mapping[str, str]] = {
+    "ask_samples": "3 plans",
+    "duplicate_threshold": "0.75",
+    "extraction_samples": "one reading",
+    "geocode": "on",
+    "geometry_slack_m": "500 m",
+    "implied_kinds": "on",
+    "job_attempts": "3",
+    "job_concurrency": "that of model_concurrency",
+    "max_header_bytes": "131072",
+    "max_query_chars": "200000",
+    "max_query_depth": "100",
+    "max_query_operators": "2000",
+    "model_first_token_timeout_s": "60 s",
+    "model_token_timeout_s": "30 s",
+    "remote_timeout_s": "20 s",
+    "resolution_distance_m": "1000 m",
+    "shacl_engine": "compiled",
+    "slow_query_s": "1 s",
+    "store_timeout_s": "60 s",
+}
+"""What was a setting once, with its value now."""
 
 
 class Settings(BaseModel):
@@ -116,9 +140,6 @@ class Settings(BaseModel):
     store_auth: Literal["basic", "digest"] = Field(
         "basic", description="How the user name and password are sent: `basic`, or `digest` (Virtuoso)."
     )
-    store_timeout_s: float = Field(
-        60, gt=0, description="Seconds that store may take for one request of the writer."
-    )
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     public_url: str | None = Field(
@@ -143,11 +164,6 @@ class Settings(BaseModel):
     tile_credit: str = Field("", description="Whose tiles they are, as the map says it.")
     ontology: Path | None = Field(None, description="Folder of OWL files; the shipped ones when not set.")
     shapes: Path | None = Field(None, description="Folder of SHACL files; the shipped ones when not set.")
-    shacl_engine: Literal["compiled", "pyshacl"] = Field(
-        "compiled",
-        description="`compiled` accepts at once what certainly conforms and gives the rest to pySHACL; "
-        "`pyshacl` gives it everything.",
-    )
     message_languages: str = Field(
         "en",
         description="Languages of shapes' messages, as codes with commas between, the preferred first. Of a "
@@ -199,14 +215,11 @@ class Settings(BaseModel):
     model_timeout_s: float = Field(
         120, gt=0, description="Seconds one reply of the model may take, with retries and their pauses."
     )
-    model_first_token_timeout_s: float = Field(
-        60, gt=0, description="Seconds that server may take before the first token of a reply."
-    )
-    model_token_timeout_s: float = Field(
-        30, gt=0, description="Seconds that server may pause in the middle of a reply."
-    )
     model_concurrency: int = Field(
-        8, ge=1, description="Requests sent to that server at a time; fewer if it says that it takes fewer."
+        8,
+        ge=1,
+        description="Requests sent to that server at a time, and documents of jobs in work; fewer if it says "
+        "that it takes fewer.",
     )
     model_price_input: float | None = Field(
         None, ge=0, description="Price of a million tokens sent to the model, in `model_currency`."
@@ -232,13 +245,6 @@ class Settings(BaseModel):
         description="How texts are read: `fast` asks one question; `thorough` takes three views with chain "
         "of thought, refinement and tools. The others are in docs/models.md.",
     )
-    extraction_samples: int = Field(
-        1,
-        ge=1,
-        le=15,
-        description="How often each window is read; of several sampled readings, what most agree on "
-        "is kept, with their share as its confidence. The embedded model's `fast` reads once.",
-    )
     extraction_timeout: float = Field(
         120.0,
         gt=0,
@@ -252,22 +258,10 @@ class Settings(BaseModel):
         description="A statement that is less probable waits in review. Models without probabilities are "
         "not affected.",
     )
-    ask_samples: int = Field(
-        3,
-        ge=1,
-        le=15,
-        description="How many plans of a question a large model (`model_url`) writes at most, where none can "
-        "be enumerated; the answer that most of them find is given.",
-    )
     ask_queries: bool = Field(
         False,
         description="That model may write SPARQL where it makes no plan either. The query only reads, has "
         "terms of the graph alone and uses every word, or is repaired or refused.",
-    )
-    implied_kinds: bool = Field(
-        True,
-        description="A new name without a kind gets the one that a relation's domain or range implies "
-        "(what something is located in is a place), with a warning in review. Off: it waits there.",
     )
     prompts: Path | None = Field(
         None, description="Folder of prompt files that replace the shipped ones of the same name."
@@ -281,14 +275,6 @@ class Settings(BaseModel):
     )
     max_job_bytes: int = Field(
         1_000_000_000, gt=0, description="Largest body of documents for a job, in bytes, unpacked."
-    )
-    job_concurrency: int = Field(
-        8,
-        ge=1,
-        description="Most documents of jobs that are processed at a time; fewer where the model takes fewer.",
-    )
-    job_attempts: int = Field(
-        3, ge=1, description="How often a document of a job is tried before it counts as failed."
     )
     job_cluster: str | None = Field(
         None,
@@ -304,11 +290,6 @@ class Settings(BaseModel):
     query_timeout_s: float = Field(30, gt=0, description="Seconds a query may take unless it asks for less.")
     query_timeout_max_s: float = Field(
         300, gt=0, description="Most seconds that the `timeout` parameter may ask for."
-    )
-    slow_query_s: float = Field(
-        1,
-        ge=0,
-        description="Seconds from which on a query is listed as slow (`GET /queries/slow`); 0: none is.",
     )
     query_memory_mb: int = Field(2048, ge=64, description="Memory one query may take, in MB.")
     shapes_timeout_s: float | None = Field(
@@ -338,19 +319,6 @@ class Settings(BaseModel):
         "same words (up to order, plural and ways to spell them) and a fitting class: 0.9 for the words, "
         "more where both are near each other; above 1: never.",
     )
-    duplicate_threshold: float = Field(
-        0.75,
-        ge=0,
-        description="Least similarity at which something new is queued as a possible duplicate.",
-    )
-    resolution_distance_m: float = Field(
-        1000, ge=0, description="How far apart, in meters, two places may be and still be taken for one."
-    )
-    geocode: bool = Field(
-        True,
-        description="Whether new places that texts name get the geometry of the one place of that name in "
-        "loaded layers (named graphs) and gazetteers.",
-    )
     gazetteers: str = Field(
         "", description="Gazetteer files (CSV, GeoJSON) with commas between; see docs/loading.md."
     )
@@ -373,12 +341,6 @@ class Settings(BaseModel):
         description="The same for what clients write themselves (updates, graph store, RDF files "
         "through the gate); `ukg:onGeometryConflict` with a `ukg:source` overrides this for a property and "
         "a source.",
-    )
-    geometry_slack_m: float = Field(
-        500,
-        ge=0,
-        description="How far apart two features may be, in meters, that a text states to be in or beside "
-        "each other, before that counts as a contradiction.",
     )
     inference: Literal["none", "materialised", "rules"] = Field(
         "none",
@@ -436,25 +398,14 @@ class Settings(BaseModel):
         description="Hosts that SERVICE and LOAD may reach, with commas between; `host:port` for other "
         "ports than 80 and 443. Empty: none.",
     )
-    remote_timeout_s: float = Field(20, gt=0, description="Seconds one fetch for SERVICE or LOAD may take.")
     remote_max_bytes: int = Field(
         20_000_000, gt=0, description="Largest answer or document that SERVICE or LOAD takes, in bytes."
     )
-    max_query_chars: int = Field(200_000, gt=0, description="Longest SPARQL query, in characters.")
     max_update_chars: int = Field(
         20_000_000,
         gt=0,
         description="Longest SPARQL update, in characters; bodies of the graph store may have four bytes for "
         "each, unpacked (load larger files by `urbankg load`).",
-    )
-    max_query_depth: int = Field(
-        100, ge=10, le=200, description="How deep brackets of a SPARQL text or an RDF body may nest."
-    )
-    max_query_operators: int = Field(
-        2000, gt=0, le=2000, description="Most operators (UNION, OPTIONAL, FILTER, ||, / ...) of a query."
-    )
-    max_header_bytes: int = Field(
-        131_072, ge=4096, description="Largest address and headers of a request together, in bytes."
     )
     client_timeout_s: float = Field(
         30,

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 import ontology as ontology_package
 import shapes as shapes_package
 from server.errors import SettingsError
-from server.settings import Settings
+from server.settings import CONSTANTS, Settings
+from sparql.model.answer_warnings import nearest_name
 
 SHIPPED_ONTOLOGY: Final = Path(ontology_package.__file__).parent
 SHIPPED_SHAPES: Final = Path(shapes_package.__file__).parent
@@ -61,12 +62,11 @@ def load_settings(
     origins: dict[str, str] = {}
     for name, value in _from_file(path).items():
         values[name], origins[name] = value, str(path)
-    for name in Settings.model_fields:
-        variable = PREFIX + name.upper()
-        if env.get(variable):
-            values[name], origins[name] = env[variable], f"environment {variable}"
-        elif variable in env and name == "language":
-            values[name], origins[name] = "", f"environment {variable}"
+    for variable, value in env.items():
+        name = variable.removeprefix(PREFIX).lower()
+        # A variable without a value is not set, but an empty list of languages accepts any.
+        if variable.startswith(PREFIX) and (value or name == "language"):
+            values[name], origins[name] = value, f"environment {variable}"
     for name, value in flags.items():
         if value is not None:
             values[name], origins[name] = value, f"flag --{name.replace('_', '-')}"
@@ -93,5 +93,17 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     for problem in error.errors():
         name = ".".join(str(part) for part in problem["loc"])
         origin = origins.get(str(problem["loc"][0]), "default") if problem["loc"] else "default"
-        parts.append(f"Setting '{name}' ({origin}): {problem['msg']}.")
+        message = f"{problem['msg']}."
+        if problem["type"] == "extra_forbidden":
+            message = _explain_unknown(name)
+        parts.append(f"Setting '{name}' ({origin}): {message}")
     return " ".join(parts) + " `urbankg config show` lists all settings."
+
+
+def _explain_unknown(name: str) -> str:
+    if name in CONSTANTS:
+        return f"It is no setting any more; its value is {CONSTANTS[name]}. Delete it."
+    near = nearest_name(name, Settings.model_fields)
+    return (
+        "There is no such setting." if near is None else f"There is no such setting; did you mean '{near}'?"
+    )

@@ -66,7 +66,6 @@ def remote_address(settings: Settings) -> RemoteAddress | None:
         token=settings.store_token,
         digest=settings.store_auth == "digest",
         default_graph=_iri(settings.store_default_graph),
-        timeout_s=settings.store_timeout_s,
     )
 
 

@@ -16,6 +16,7 @@ from ontology import Schema
 from ontology.labels import local_name, split_camel_case
 from server.settings import Settings
 from sparql.model.change import BackgroundValidation, Reach, Rejection, Statement, Violation
+from sparql.model.geometry import SLACK_M
 from sparql.model.source import TripleIndex
 from sparql.model.vocabulary import RDF, RDFS, SH
 from sparql.provenance.records import Document, Support
@@ -159,7 +160,7 @@ class GeometryAssessor:
             check = PlaceConflicts(
                 schema,
                 policy=self._settings.geometry_conflict,
-                slack_m=self._settings.geometry_slack_m,
+                slack_m=SLACK_M,
                 by_shapes=self._conflicts(),
             )
             self._checks = (schema, check)

@@ -139,8 +139,8 @@ def deferred_model(settings: Settings) -> DeferredModel:
             timeout_seconds=settings.model_timeout_s,
             timeouts=Timeouts(
                 whole=settings.model_timeout_s,
-                first_token=min(settings.model_first_token_timeout_s, settings.model_timeout_s),
-                between_tokens=min(settings.model_token_timeout_s, settings.model_timeout_s),
+                first_token=min(Timeouts.first_token, settings.model_timeout_s),
+                between_tokens=min(Timeouts.between_tokens, settings.model_timeout_s),
             ),
             concurrency=settings.model_concurrency,
             prompts=settings.model_prompts,

@@ -24,6 +24,7 @@ from server.intake.outcome import Outcome
 from server.services import Services
 from sparql.model.change import Change, Statement, Verdict
 from sparql.model.vocabulary import RDF, RDFS, UKG
+from sparql.names.resolution import NEAR_M
 
 _ANY_PLACE = "place"
 _LINES = ("LineString", "MultiLineString", "LinearRing")
@@ -166,10 +167,9 @@ class SourceIntake:
             for other in places:
                 if shapely.equals(other, shape):
                     return iri
-                if shape.geom_type not in _LINES and other.geom_type not in _LINES:
-                    near = services.settings.resolution_distance_m
-                    if distance_m(other, shape) <= near and self._is_instance(iri, kind):
-                        return iri
+                is_line = shape.geom_type in _LINES or other.geom_type in _LINES
+                if not is_line and distance_m(other, shape) <= NEAR_M and self._is_instance(iri, kind):
+                    return iri
         return unplaced[0] if len(unplaced) == 1 else None
 
     def _is_instance(self, iri: NamedNode, kind: NamedNode | None) -> bool:

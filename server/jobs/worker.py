@@ -83,6 +83,8 @@ def message_of(error: BaseException) -> str:
 
 
 _log = logging.getLogger("urbankg.jobs")
+_ATTEMPTS = 3
+"""How often a document is tried before it counts as failed."""
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 60.0
 _MOST_STRUCK = 1000
@@ -386,7 +388,7 @@ def worker_of(
         from server.jobs.extracting import Answers, ClusterExtractor, Committer, LocalExtractor
 
         progress = Progress(store)
-        answers = Answers(model, progress, settings.job_concurrency)
+        answers = Answers(model, progress, settings.model_concurrency)
         committer = Committer(graph, intake, answers)
         if cluster is not None:
             shared = model if settings.model_url is not None else None
@@ -394,7 +396,7 @@ def worker_of(
             return ClusterExtractor(cluster, setups, progress, shared), committer
         return LocalExtractor(answers, lambda: intake().pipeline), committer
 
-    return JobWorker(store, opened, attempts=settings.job_attempts, settled=settled)
+    return JobWorker(store, opened, attempts=_ATTEMPTS, settled=settled)
 
 
 def dask_cluster(address: str) -> Cluster:

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 
 _WRITERS_FIRST_S = 0.2
+_PLANS_OF_MODEL = 3
+"""How many plans of a question a large model writes at most; the answer that most of them find is given."""
 _NEVER = 2.0
 """A similarity that no two names have."""
 
@@ -132,7 +134,7 @@ def configure(gate: ShapesGate, services: Services) -> None:
     """Make a gate judge as the settings say, each change within the time limit."""
     settings = services.settings
     gate.use(
-        settings.shacl_engine,
+        "compiled",
         inferring=settings.infers,
         fan_in=settings.fan_in,
         fan_in_full=settings.fan_in_full,
@@ -143,7 +145,7 @@ def configure(gate: ShapesGate, services: Services) -> None:
 
 def obstacle(services: Services, entity: NamedNode, other: NamedNode) -> str | None:
     """Why two entities cannot be one, in words; None when nothing speaks against it."""
-    from sparql.names.resolution import Resolver
+    from sparql.names.resolution import NEAR_M, Resolver
 
     store, relations = services.store, services.relations
 
@@ -153,7 +155,7 @@ def obstacle(services: Services, entity: NamedNode, other: NamedNode) -> str | N
     def places(iri: NamedNode | BlankNode) -> tuple[BaseGeometry, ...]:
         return relations.geometry_of(iri) if isinstance(iri, NamedNode) else ()
 
-    resolver = Resolver(store, places, near_m=services.settings.resolution_distance_m)
+    resolver = Resolver(store, places, near_m=NEAR_M)
     return resolver.obstacle(entity, other, classes, services.schema)
 
 
@@ -165,7 +167,7 @@ def asker(services: Services, schema: Schema, labels: LabelIndex, summary: DataS
     from sparql.names.resolution import representative
 
     settings = services.settings
-    asked = AskedModel(services.model, settings.ask_samples, settings.ask_queries, at_home)
+    asked = AskedModel(services.model, _PLANS_OF_MODEL, settings.ask_queries, at_home)
     answering = Asker(
         schema=schema,
         labels=labels,
@@ -247,9 +249,7 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
             maximum_characters=settings.max_text_chars,
             prompts=settings.prompts,
             method=method_named(settings.extraction_method),
-            samples=settings.extraction_samples,
             minimum_confidence=settings.extraction_confidence,
-            implied_kinds=settings.implied_kinds,
             time_limit_s=settings.extraction_timeout,
         ),
         exists=lambda iri: _exists(store, iri),
@@ -279,8 +279,8 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
             finished=services.model.finish_task,
             assessors=(
                 ResolutionAssessor(settings, relations, labels, store),
-                *([_geocoding(settings, relations, labels, store)] if settings.geocode else []),
-                NamesakeAssessor(settings, relations, labels, store),
+                _geocoding(settings, relations, labels, store),
+                NamesakeAssessor(relations, labels, store),
                 AgreementAssessor(store),
                 GeometryAssessor(
                     settings, relations, labels, services.review, lambda: rule_registry.current.gate.conflicts
@@ -305,7 +305,7 @@ def _geocoding(
     files = [Path(name.strip()) for name in settings.gazetteers.split(",") if name.strip()]
     geocoders: list[Geocoder] = [LoadedFeatures(store, labels, languages=tags or ["en"])]
     geocoders += [Gazetteer.read(file) for file in files]
-    return GeocodingAssessor(settings, relations, geocoders)
+    return GeocodingAssessor(relations, geocoders)
 
 
 def _calibration(settings: Settings) -> Calibration | None:

@@ -16,6 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from server.rules.ruleset import Ruleset
 from server.settings import Settings
 from sparql.model.change import Change, Rejection, Statement
+from sparql.model.geometry import SLACK_M
 from sparql.model.source import Overlay, TripleSource
 from sparql.model.vocabulary import RDFS, SH, UKG
 
@@ -105,7 +106,7 @@ class PlaceChecks:
             stated = PlaceConflicts(
                 rules.schema,
                 policy=settings.geometry_conflict_writes,
-                slack_m=settings.geometry_slack_m,
+                slack_m=SLACK_M,
                 source=source,
                 by_shapes=rules.gate.conflicts,
             )

@@ -16,6 +16,9 @@ from sparql.model.vocabulary import GEO, RDF
 
 DEFAULT_GEOMETRY: Final = (GEO.hasDefaultGeometry, GEO.defaultGeometry)
 HAS_GEOMETRY: Final = (*DEFAULT_GEOMETRY, GEO.hasGeometry)
+SLACK_M: Final = 500.0
+"""How far apart two features may be, in meters, that a text states to be in or beside each other, before that
+counts as a contradiction: a text names a place, and a map draws one point of it."""
 SERIALIZATIONS: Final = (GEO.asWKT, GEO.asGeoJSON, GEO.asGML, GEO.asKML)
 _ANY: Final[frozenset[NamedNode]] = frozenset((*HAS_GEOMETRY, *SERIALIZATIONS))
 

@@ -25,6 +25,8 @@ from sparql.names.label_state import ALIASES, MAIN_LABELS
 from sparql.spatial.relations import geometries_in
 
 _SAME_WORDS = 0.9
+NEAR_M = 1000.0
+"""How far apart two places may be, in meters, and still be taken for one."""
 Places = Callable[[NamedNode | BlankNode], Sequence[BaseGeometry]]
 
 

@@ -7,7 +7,7 @@ from pyoxigraph import NamedNode
 
 from server.errors import OpenWritesRefused, SettingsError
 from server.http.access.guard import refuse_open_writes
-from server.settings import Settings
+from server.settings import CONSTANTS, Settings
 from server.settings_loading import load_settings
 from sparql.model.geometry import Tolerances
 
@@ -45,7 +45,11 @@ def test_secrets_are_hidden():
 @pytest.mark.parametrize(
     ("file", "environment", "word"),
     [
-        ("prot = 8000", {}, "prot"),
+        ("prot = 8000", {}, "did you mean 'port'"),
+        ("xyzzy = 1", {}, "'xyzzy' .* There is no such setting"),
+        ("slow_query_s = 2", {}, "'slow_query_s' .* no setting any more; its value is 1 s"),
+        ("", {"URBANKG_GEOCODE": "false"}, "environment URBANKG_GEOCODE.*its value is on"),
+        ("", {"URBANKG_PROT": "8000"}, "did you mean 'port'"),
         ("port = [", {}, "TOML"),
         ("", {"URBANKG_PORT": "ninety"}, "URBANKG_PORT"),
         ("base_iri = 'no iri'", {}, "base_iri"),
@@ -72,3 +76,7 @@ def test_the_server_refuses_to_listen_elsewhere_with_open_writes():
 
 def test_every_setting_says_what_it_does():
     assert all(field.description for field in Settings.model_fields.values())
+
+
+def test_what_became_a_constant_is_no_setting():
+    assert not CONSTANTS.keys() & Settings.model_fields.keys()

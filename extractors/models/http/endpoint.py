@@ -263,13 +263,13 @@ class Endpoint:
         )
 
     def _silent(self, seconds: float, silence: _Silence | None) -> AttemptFailed:
-        what, setting = "did not answer within", "model_first_token_timeout_s"
+        what = "did not answer within"
         if silence is not None and silence.begun:
-            what, setting = "stopped in the middle of its reply for", "model_token_timeout_s"
+            what = "stopped in the middle of its reply for"
         return AttemptFailed(
             ModelTimeout(
-                f"the model server at {self.root} {what} {seconds:g} s: allow more time ({setting}), or see "
-                "whether it is overloaded"
+                f"the model server at {self.root} {what} {seconds:g} s: see whether it is "
+                "overloaded or still loads the model"
             ),
             0,
         )

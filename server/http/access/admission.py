@@ -39,13 +39,21 @@ _MOST_CLIENTS = 10_000
 _NEVER_LIMITED = frozenset({"/healthz", "/readyz"})
 
 
+LONGEST_QUERY = 200_000
+"""Characters of a query."""
+DEEPEST = 100
+"""How deep brackets may nest: parsers call themselves for each level."""
+MOST_OPERATORS = 2000
+"""UNION, OPTIONAL, FILTER, ||, / and others: the engine calls itself for each."""
+
+
 class TextLimits:
     """The limits of SPARQL texts and RDF bodies, checked before any parser sees them."""
 
     def __init__(self, settings: Settings) -> None:
-        self._longest = {Kind.QUERY: settings.max_query_chars, Kind.UPDATE: settings.max_update_chars}
-        self._depth = settings.max_query_depth
-        self._operators = settings.max_query_operators
+        self._longest = {Kind.QUERY: LONGEST_QUERY, Kind.UPDATE: settings.max_update_chars}
+        self._depth = DEEPEST
+        self._operators = MOST_OPERATORS
 
     def check(self, text: str, kind: Kind) -> None:
         """Raises `TooLong` (413), `NestedTooDeep` and `TextTooComplex` (400)."""
@@ -135,7 +143,6 @@ class Admission:
 
         return RemoteAccess(
             hosts_of(self._settings.remote_hosts),
-            timeout_s=self._settings.remote_timeout_s,
             max_bytes=self._settings.remote_max_bytes,
         )
 

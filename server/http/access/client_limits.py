@@ -2,7 +2,7 @@
 
 Without them a client that sends a byte now and then holds a connection, and memory, for as long as it likes.
 The whole head must arrive within `client_timeout_s`, and so must each further piece of a body. Address and
-headers together may not exceed `max_header_bytes`. A client that does not read its answer for
+headers together may not exceed `LimitedProtocol.head_limit`. A client that does not read its answer for
 `client_timeout_s` is disconnected.
 
 uvicorn has no hooks for this, so its protocol class is extended. This is the only module that depends on
@@ -177,7 +177,6 @@ def limited_protocol(settings: Settings) -> type[HttpToolsProtocol]:
     """The class to pass to uvicorn as `http`."""
 
     class ConfiguredProtocol(LimitedProtocol):
-        head_limit = settings.max_header_bytes
         timeout_s = settings.client_timeout_s
         pages = CrossOrigin(settings.page_origins)
 

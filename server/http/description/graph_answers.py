@@ -367,5 +367,5 @@ class SlowQuery(Answer):
 class SlowQueries(Answer):
     """The slowest queries of the last day since the start, at most 100."""
 
-    threshold: float = Field(description="The setting `slow_query_s`; 0: none is kept.")
+    threshold: float = Field(description="Seconds from which on a query is kept.")
     queries: list[SlowQuery] = Field(description="The slowest first.")

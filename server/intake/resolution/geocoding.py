@@ -8,9 +8,9 @@ from shapely.geometry.base import BaseGeometry
 from extractors.grounding.geocoder import Geocoder, PlaceContext, PlaceFound, choose
 from ontology import Schema
 from server.intake.batch import Batch
-from server.settings import Settings
 from sparql.ask.places import StatedPlaces, Where
 from sparql.model.change import Statement, Violation
+from sparql.model.geometry import SLACK_M
 from sparql.model.source import TripleIndex
 from sparql.model.vocabulary import GEO, RDF, SH, UKG, Namespace
 from sparql.names.label_state import MAIN_LABELS
@@ -28,13 +28,7 @@ class GeocodingAssessor:
     several places have is accepted and queued, with the places. An unknown name is left as it is.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        relations: SpatialRelations,
-        geocoders: Sequence[Geocoder],
-    ) -> None:
-        self._settings = settings
+    def __init__(self, relations: SpatialRelations, geocoders: Sequence[Geocoder]) -> None:
         self._relations = relations
         self._geocoders = tuple(geocoders)
         self._read: tuple[Schema, StatedPlaces] | None = None
@@ -67,9 +61,7 @@ class GeocodingAssessor:
     def _found(self, name: Triple, context: PlaceContext, schema: Schema) -> list[PlaceFound]:
         assert isinstance(name.object, Literal)
         for geocoder in self._geocoders:
-            found = choose(
-                geocoder.locate(name.object.value), context, schema, slack_m=self._settings.geometry_slack_m
-            )
+            found = choose(geocoder.locate(name.object.value), context, schema, slack_m=SLACK_M)
             if found:
                 return found
         return []

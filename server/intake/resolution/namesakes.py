@@ -21,9 +21,9 @@ from geo.measure.measures import distance_m
 from ontology import Schema
 from ontology.articles import with_article
 from server.intake.batch import Batch, name_of
-from server.settings import Settings
 from sparql.ask.places import StatedPlaces, Where
 from sparql.model.change import Violation
+from sparql.model.geometry import SLACK_M
 from sparql.model.source import Overlay, TripleSource
 from sparql.model.vocabulary import GEO, RDF, UKG
 from sparql.names.labels import LabelIndex
@@ -135,10 +135,7 @@ class NamesakeAssessor:
     their new labels.
     """
 
-    def __init__(
-        self, settings: Settings, relations: SpatialRelations, labels: LabelIndex, store: TripleSource
-    ) -> None:
-        self._settings = settings
+    def __init__(self, relations: SpatialRelations, labels: LabelIndex, store: TripleSource) -> None:
         self._relations = relations
         self._labels = labels
         self._store = store
@@ -222,7 +219,7 @@ class NamesakeAssessor:
                 schema,
                 unknown,
                 shapes=lambda node: self._relations.geometry_with(added, node),
-                slack_m=self._settings.geometry_slack_m,
+                slack_m=SLACK_M,
             ).apart
 
         for place, regions in said.items():

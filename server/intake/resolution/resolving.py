@@ -18,9 +18,11 @@ from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import RDF, SH, UKG
 from sparql.names.label_state import ALIASES, MAIN_LABELS
 from sparql.names.labels import LabelIndex, alias_properties
-from sparql.names.resolution import Resolver, SimilarName, representative
+from sparql.names.resolution import NEAR_M, Resolver, SimilarName, representative
 from sparql.spatial.relations import SpatialRelations
 
+_SIMILAR = 0.75
+"""Least similarity at which something new is queued as a possible duplicate."""
 _SEARCHED = 20
 _MOST_NAMES = 500
 _MOST_ASKED = 5
@@ -81,7 +83,7 @@ class ResolutionAssessor:
                 added = batch.added
             elif iri in batch.minted and likely:
                 self._ask(batch, iri, likely)
-            elif found and found[0].score >= self._settings.duplicate_threshold:
+            elif found and found[0].score >= _SIMILAR:
                 self._queue(batch, iri, found[0], naming)
 
     def _has_name(
@@ -134,7 +136,7 @@ class ResolutionAssessor:
         ]
         # The batch's own statements count too, such as owl:differentFrom.
         known = Overlay(self._store, added)
-        resolver = Resolver(known, places, near_m=self._settings.resolution_distance_m)
+        resolver = Resolver(known, places, near_m=NEAR_M)
         return resolver.alike(iri, similar, classes, own or around, schema, exact=bool(own))
 
     def _is_confirmed(

@@ -32,7 +32,7 @@ def frames() -> AnsweringModel:
 async def at_work(
     folder: Path, frames: AnsweringModel, schema: Schema, gate: ShapesGate
 ) -> AsyncIterator[Services]:
-    settings = settings_of(data=folder, readers=1, job_concurrency=4, max_text_chars=1000)
+    settings = settings_of(data=folder, readers=1, model_concurrency=4, max_text_chars=1000)
     async with (
         build(settings, model=frames, schema=schema, gate=own_gate(gate)) as services,
         services.job_worker.working(services.opened),

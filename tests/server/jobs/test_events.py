@@ -29,7 +29,7 @@ async def line(
     tmp_path: Path, frames: AnsweringModel, schema: Schema, gate: ShapesGate
 ) -> AsyncIterator[tuple[Services, httpx.AsyncClient]]:
     """A server on a port, and a client of it."""
-    settings = Settings(data=tmp_path / "data", readers=1, job_concurrency=1)
+    settings = Settings(data=tmp_path / "data", readers=1, model_concurrency=1)
     services = build(settings, model=frames, schema=schema, gate=own_gate(gate))
     async with (
         listening(create_app(services)) as port,

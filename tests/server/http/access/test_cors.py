@@ -105,8 +105,9 @@ async def test_a_page_that_is_not_named_does_not_read(services: Services) -> Non
 
 
 async def test_what_the_connection_refuses_itself_is_read_by_the_same_pages(services: Services) -> None:
-    settings = services.settings.model_copy(update={"cors_origins": PAGE, "max_header_bytes": 8192})
+    settings = services.settings.model_copy(update={"cors_origins": PAGE})
     protocol = limited_protocol(settings)
+    protocol.head_limit = 8192
     app = create_app(changed(services, settings=settings))
     async with listening(app, http=protocol, lifespan="off") as port:
         for path, origin, allowed in (

@@ -29,7 +29,7 @@ from sparql.syntax.tokens import read_tokens
 from tests.support.listening import listening
 from tests.support.running_server import RunningServer
 
-LIMITS = TextLimits(Settings(max_query_chars=200_000, max_query_depth=100))
+LIMITS = TextLimits(Settings())
 
 
 def depth(text: str) -> int:
@@ -233,7 +233,8 @@ async def port(tmp_path: Path) -> AsyncIterator[int]:
             more = message.get("more_body", False)
         await PlainTextResponse(str(size))(scope, receive, send)
 
-    protocol = limited_protocol(Settings(max_header_bytes=8192, client_timeout_s=1.2))
+    protocol = limited_protocol(Settings(client_timeout_s=1.2))
+    protocol.head_limit = 8192
     async with listening(app, http=protocol, lifespan="off") as port:
         yield port
 

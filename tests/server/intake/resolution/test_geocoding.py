@@ -153,15 +153,8 @@ async def test_what_is_unknown_of_another_class_or_of_none_is_left_alone(
     assert {s["geocoded_from"] for s in reported} == {None}
 
 
-async def test_it_can_be_switched_off_and_a_broken_gazetteer_stops_the_start(
-    tmp_path: Path, schema: Schema, gate: ShapesGate
-) -> None:
+async def test_a_broken_gazetteer_stops_the_start(tmp_path: Path, schema: Schema, gate: ShapesGate) -> None:
     model = RecordedModel(triples(("Ash Hall", "is a", "museum")))
-    (tmp_path / "places.csv").write_text(PLACES)
-    off = Settings(data=tmp_path / "a", readers=1, gazetteers=str(tmp_path / "places.csv"), geocode=False)
-    async with build(off, model=model, schema=schema, gate=own_gate(gate)) as services:
-        outcome = await services.intake.extract("The Ash Hall is a museum that nobody forgets.")
-        assert {s["geocoded_from"] for s in outcome.json()["accepted"]} == {None}
     broken = Settings(data=tmp_path / "b", readers=1, gazetteers=str(tmp_path / "none.csv"))
     with pytest.raises(GazetteerError, match=r"none\.csv"):
         async with build(broken, model=model, schema=schema, gate=own_gate(gate)):

@@ -8,7 +8,6 @@ from pyoxigraph import Literal, Triple
 from ontology import Schema
 from server.intake.batch import Batch
 from server.intake.resolution.namesakes import NamesakeAssessor
-from server.settings import Settings
 from sparql.model.change import Statement
 from sparql.model.source import TripleIndex
 from sparql.model.vocabulary import GEO, RDF, UKG
@@ -47,7 +46,7 @@ def _assessed(
     source = TripleIndex(graph)
     relations = SpatialRelations()
     relations.rebuild(source)
-    NamesakeAssessor(Settings(), relations, city_labels(), source).assess(batch, SCHEMA)
+    NamesakeAssessor(relations, city_labels(), source).assess(batch, SCHEMA)
     return batch
 
 
