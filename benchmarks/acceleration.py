@@ -30,8 +30,8 @@ from pyoxigraph import Literal, NamedNode, Quad
 from geo.functions import FUNCTIONS
 from sparql.model.options import Options
 from sparql.model.vocabulary import DEFAULT, GEO, RDF, RDFS, Namespace
-from sparql.rewriting.meaning.probes import Probe, Row
 from sparql.rewriting.rewriter import Rewriter
+from sparql.rewriting.steps import Probe, Row
 from tests.support.rewriting import drive
 
 EX = Namespace("http://example.org/")

@@ -29,8 +29,8 @@ from benchmarks.bulk.data import EX, URBAN, write_city
 from geo.functions import FUNCTIONS
 from server.research.questions.graph import QuestionGraph
 from sparql.model.options import Options
-from sparql.rewriting.meaning.probes import Probe, Row
 from sparql.rewriting.rewriter import Rewriter
+from sparql.rewriting.steps import Probe, Row
 from tests.support.processes import load_average
 from tests.support.rewriting import drive
 

@@ -27,10 +27,10 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from ontology.labels import split_camel_case
 from server.research.questions.graph import QuestionGraph
-from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.parser import parse_query
-from sparql.rewriting.ast.term_reader import NotUnderstood
+from sparql.syntax import nodes as n
+from sparql.syntax.parser import parse_query
 from sparql.syntax.request_facts import QueryForm
+from sparql.syntax.tokens import NotUnderstood
 
 PREFIXES = {
     "geo": "http://www.opengis.net/ont/geosparql#",

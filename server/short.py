@@ -29,8 +29,7 @@ from server.services import Services
 from server.writes.updating import OUTCOME, Update, update_json
 from sparql.model.change import Verdict
 from sparql.model.errors import RequestError
-from sparql.protocol.formats import FEATURE_FORMAT, RESULT_FORMATS, Format
-from sparql.protocol.negotiation import choose, first_known
+from sparql.protocol.formats import FEATURE_FORMAT, RESULT_FORMATS, Format, choose, first_known
 from sparql.protocol.requests import DIRECT_QUERY, DIRECT_UPDATE, FORM, ProtocolRequest, read_request
 from sparql.rewriting.lookups import Lookups
 from sparql.storage.embedded_store import EmbeddedStore

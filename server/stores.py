@@ -22,7 +22,7 @@ _LONGEST_S = 1.0
 _STEPS = 10_000
 
 if TYPE_CHECKING:
-    from sparql.remote.address import RemoteAddress
+    from sparql.remote.endpoint import RemoteAddress
     from sparql.remote.store import RemoteStore
 
 
@@ -55,7 +55,7 @@ def remote_address(settings: Settings) -> RemoteAddress | None:
         return None
     if settings.store_token is not None and settings.store_user is not None:
         raise SettingsError("Both store_token and store_user are set; set the one that the store expects.")
-    from sparql.remote.address import RemoteAddress
+    from sparql.remote.endpoint import RemoteAddress
 
     return RemoteAddress(
         query_url=settings.store_url,
@@ -92,7 +92,7 @@ def capturer_of(store: EmbeddedStore | RemoteStore, readers: QueryService) -> Ca
     if isinstance(store, EmbeddedStore):
         assert isinstance(readers, WorkerPool)
         return readers
-    from sparql.remote.capturer import RemoteCapturer
+    from sparql.remote.store import RemoteCapturer
 
     return RemoteCapturer(store)
 

@@ -19,8 +19,7 @@ from server.intake.outcome import Outcome
 from server.services import Services
 from server.settings import Settings
 from sparql.model.vocabulary import DERIVED, RDF, RDFS
-from sparql.protocol.formats import RESULT_FORMATS
-from sparql.protocol.negotiation import choose_by_name
+from sparql.protocol.formats import RESULT_FORMATS, choose_by_name
 from sparql.workers.query import QueryRequest
 
 _MARK = ".demo"

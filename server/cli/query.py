@@ -16,8 +16,7 @@ from server.cli.output import print_json, print_table, stderr, working
 from server.services import Services
 from server.settings import Settings
 from sparql.model.change import Violation
-from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS
-from sparql.protocol.negotiation import choose_by_name
+from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS, choose_by_name
 from sparql.syntax.request_facts import facts_of
 
 

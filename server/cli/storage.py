@@ -30,8 +30,7 @@ from server.data.storage import Loader, check_graph
 from server.running_server import running_server
 from server.services import Services
 from server.settings import Settings
-from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, WITH_PREFIXES, Format
-from sparql.protocol.negotiation import choose_by_name
+from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, WITH_PREFIXES, Format, choose_by_name
 from sparql.storage.backup import back_up, partial_of, restore
 from sparql.storage.dump import write_dump
 from sparql.storage.embedded_store import EmbeddedStore

@@ -17,7 +17,7 @@ from pyoxigraph import Quad, RdfFormat
 from server.data.features.names import OSM, PARQUET, VECTOR
 from server.errors import ServerError
 from sparql.model.errors import PayloadProblem
-from sparql.syntax.nesting_guard import TERM_TOO_LONG, ShallowFile
+from sparql.syntax.nesting import TERM_TOO_LONG, ShallowFile
 
 FORMATS = {
     ".ttl": RdfFormat.TURTLE,

@@ -238,7 +238,7 @@ async def stream_dump(
     if isinstance(store, EmbeddedStore):
         pieces = _dump_of_checkpoint(store, format_, name, prefixes)
     elif is_remote(store) and name is None and holds_graph_names(format_):
-        from sparql.remote.dump import dump_dataset
+        from sparql.remote.streaming import dump_dataset
 
         pieces = dump_dataset(store, format_)
     else:

@@ -16,8 +16,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sparql.protocol.conditions import Conditions
 from sparql.protocol.formats import Format
+from sparql.protocol.requests import Conditions
 
 # What these give differs between two runs at one revision.
 _VARYING = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID|BNODE)\s*\(")

@@ -19,7 +19,7 @@ from server.http.reporting.statements import StatementJson, statement_of
 from server.message import LONGEST_IRI, Message
 from sparql.model.change import Statement
 from sparql.provenance.records import Support
-from sparql.syntax.nesting_guard import TERM_TOO_LONG, ShallowFile
+from sparql.syntax.nesting import TERM_TOO_LONG, ShallowFile
 
 if TYPE_CHECKING:
     from server.intake.outcome import Outcome
@@ -77,7 +77,6 @@ class Candidates:
     def _taken(self, kind: str, body: bytes, source: str | None, commit: bool) -> Response:
         services, text = self._services, None
         if kind in _RDF:
-            services.admission.limits.check_rdf(body, _RDF[kind])
             statements = _from_rdf(body, _RDF[kind])
         else:
             message = check(parse_json(body), CandidatesRequest)

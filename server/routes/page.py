@@ -23,9 +23,8 @@ from server.errors import UnknownResource
 from server.http.bodies.content_coding import accepts_gzip
 from server.routes.graph.collections import landing_page
 from server.services import Services
-from sparql.protocol.conditions import Conditions
-from sparql.protocol.formats import GRAPH_FORMATS
-from sparql.protocol.negotiation import MediaType, choose
+from sparql.protocol.formats import GRAPH_FORMATS, MediaType, choose
+from sparql.protocol.requests import Conditions
 
 _DOCS: Final = "/docs"
 _HTML: Final = MediaType("text/html", ("application/xhtml+xml",))

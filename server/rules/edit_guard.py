@@ -13,7 +13,7 @@ from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from ontology.loading import syntax_of
 from shapes.file_types import FORMATS
 from sparql.model.errors import PayloadProblem
-from sparql.syntax.nesting_guard import ShallowFile
+from sparql.syntax.nesting import ShallowFile
 
 
 def check_shallow(ontology: Mapping[str, bytes | None], shapes: Mapping[str, bytes | None]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sparql.syntax.nesting import parses_safely
 
 if TYPE_CHECKING:
-    from sparql.rewriting.report import Report
+    from sparql.rewriting.steps import Report
 
 _LONGEST = 16_384
 """The longest update that is examined, in characters."""
@@ -27,9 +27,9 @@ def warnings_of(text: str, base: str | None, *, own_functions: bool) -> Sequence
     calls = own_functions and _CALL.search(text) is not None
     if not calls and "opengis.net" not in text:
         return ()
-    from sparql.rewriting.meaning.unreadable import geometry_literals, warn_of_unreadable
-    from sparql.rewriting.report import Report
-    from sparql.syntax.request_facts import read_prologue
+    from sparql.rewriting.query_warnings import geometry_literals, warn_of_unreadable
+    from sparql.rewriting.steps import Report
+    from sparql.syntax.tokens import read_prologue
 
     report = Report()
     warn_of_unreadable(geometry_literals(text, read_prologue(text)), report)
@@ -39,10 +39,10 @@ def warnings_of(text: str, base: str | None, *, own_functions: bool) -> Sequence
 
 
 def _warn_of_calls(text: str, base: str | None, report: Report) -> None:
-    from sparql.rewriting.ast.parser import parse_query
-    from sparql.rewriting.ast.term_reader import NotUnderstood
-    from sparql.rewriting.meaning.unreadable import warn_of_misuse, warn_of_unknown
-    from sparql.syntax.operations import Modify
+    from sparql.rewriting.query_warnings import warn_of_misuse, warn_of_unknown
+    from sparql.syntax.parser import parse_query
+    from sparql.syntax.tokens import NotUnderstood
+    from sparql.syntax.updates import Modify
     from sparql.writing.updates import read_update
 
     for operation in read_update(text, base):

@@ -25,7 +25,7 @@ from sparql.writing.insert_data import inserted
 from sparql.writing.update_account import QuadDelta, change_of
 
 if TYPE_CHECKING:
-    from sparql.syntax.operations import Operation
+    from sparql.syntax.updates import Operation
 
 _MOST = 64
 """How many updates are committed together at most."""

@@ -23,7 +23,7 @@ from geo.errors import GeoError
 from shapes.terms import to_oxigraph, to_rdflib
 from shapes.time_limit import check_time, end_judgment, remaining_s
 from sparql.model.source import Term
-from sparql.syntax.unknown_functions import is_known, is_named_like_aggregate
+from sparql.syntax.problems import is_known, is_named_like_aggregate
 from sparql.workers.functions import FUNCTION_IRIS, load_functions
 from sparql.workers.task import Task, TaskMemoryExceeded, TaskTimeout
 

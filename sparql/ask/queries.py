@@ -44,10 +44,10 @@ from sparql.ask.plan.terms import Aggregate, Side
 from sparql.ask.planner import Trace
 from sparql.model.errors import SparqlError
 from sparql.model.vocabulary import GEO, RDF, RDFS, SKOS, XSD
-from sparql.rewriting.ast import nodes as n
-from sparql.rewriting.ast.parser import parse_query
-from sparql.rewriting.ast.term_reader import NotUnderstood
+from sparql.syntax import nodes as n
+from sparql.syntax.parser import parse_query
 from sparql.syntax.request_facts import QueryForm
+from sparql.syntax.tokens import NotUnderstood
 
 _STANDARD: Final = (RDF, RDFS, SKOS, GEO, XSD)
 _CALLED: Final = frozenset(function.value for function in FUNCTIONS) | {UOM + "metre"}

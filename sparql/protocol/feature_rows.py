@@ -97,7 +97,7 @@ def _feature(names: Sequence[str], row: Sequence[Cell], at: int) -> bytes:
 
 
 def _geometry(cell: Cell) -> str:
-    """The geometry in CRS84; null for what is none, as RFC 7946 has it (3.2)."""
+    """The geometry in CRS84; null for other terms, as RFC 7946 has it (3.2)."""
     if not isinstance(cell, Literal) or not is_geometry_literal(cell):
         return "null"
     try:

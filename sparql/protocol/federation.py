@@ -5,18 +5,20 @@ for P, joined with the surrounding pattern; so VALUES with those solutions repla
 <g>` is INSERT DATA of the document's triples (SPARQL 1.1 Update, 3.1.4). The resulting request reaches no
 other host.
 
-Only SERVICE with an IRI, its keyword written apart, is replaced; anything else stays and is refused later.
-Bindings from around a SERVICE are not sent with it, so its pattern should be selective by itself. Blank nodes
-of a remote answer become IRIs, since VALUES takes none.
+Only SERVICE with an IRI, in a text that `sparql.syntax.parser` reads, is replaced; anything else stays and
+is refused later. Bindings from around a SERVICE are not sent with it, so its pattern should be selective by
+itself. Blank nodes of a remote answer become IRIs, since VALUES takes none.
 """
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Protocol
+from typing import IO, Protocol, cast
 
 from pyoxigraph import (
     BlankNode,
@@ -30,9 +32,13 @@ from pyoxigraph import (
 )
 from pyoxigraph import RdfFormat as Rdf
 
-from sparql.model.errors import FetchFailed, FetchRefused, RemoteAccessRefused
-from sparql.syntax.request_facts import Prologue, read_prologue
-from sparql.syntax.tokens import Token, TokenKind, read_tokens
+from sparql.model.errors import FetchFailed, FetchRefused, PayloadProblem, RemoteAccessRefused
+from sparql.syntax.nesting import ShallowFile
+from sparql.syntax.nodes import Nested, Node, walk
+from sparql.syntax.parser import QueryReader, parse_query
+from sparql.syntax.request_facts import Kind, facts_of
+from sparql.syntax.tokens import NotUnderstood, Prologue, Token
+from sparql.syntax.updates import operations_in
 
 BLANK_NODES = "urn:x-urbankg:remote-blank-node:"
 _VARIABLE = re.compile(r"\w+")
@@ -67,25 +73,39 @@ class RemotePart:
 
 def remote_parts(text: str, base: str | None = None) -> Iterator[RemotePart]:
     """The outermost SERVICE and LOAD that can be replaced, in order."""
-    prologue = read_prologue(text, 0, Prologue({}, base, 0))
-    tokens = list(read_tokens(text, prologue.end))
-    index = depth = 0
-    while index < len(tokens):
-        token = tokens[index]
-        part: tuple[RemotePart, int] | None = None
-        if depth == 0 and token.is_word("PREFIX", "BASE", "VERSION"):
-            prologue = read_prologue(text, token.start, prologue)
-        elif token.is_word("SERVICE") and depth > 0:
-            part = _read_service(text, tokens, index, prologue)
-        elif token.is_word("LOAD") and depth == 0:
-            part = _read_load(tokens, index, prologue)
-        if part is not None:
-            yield part[0]
-            index = part[1]
+    if facts_of(text).kind is not Kind.UPDATE:
+        with suppress(NotUnderstood):
+            parsed = parse_query(text, base)
+            yield from _services(text, parsed.prologue, parsed.query)
+        return
+    for tokens, prologue in operations_in(text, base):
+        if tokens[0].is_word("LOAD"):
+            yield from _load(tokens, prologue)
             continue
-        if token.kind is TokenKind.PUNCTUATION:
-            depth += (token.text == "{") - (token.text == "}")
-        index += 1
+        pattern = next((at for at, one in enumerate(tokens, 1) if one.is_word("WHERE")), len(tokens))
+        with suppress(NotUnderstood):
+            yield from _services(text, prologue, QueryReader(text, prologue, tokens[pattern:]).group())
+
+
+def _services(text: str, prologue: Prologue, tree: Node) -> Iterator[RemotePart]:
+    end = 0
+    for node in walk(tree):
+        if isinstance(node, Nested) and node.keyword == "SERVICE" and node.start >= end:
+            end, group = node.end, node.groups[0]
+            if isinstance(node.name, NamedNode):
+                query = f"{prologue.as_text()} SELECT * WHERE {text[group.start : group.end]}"
+                yield RemotePart("SERVICE", node.name.value, node.start, end, node.silent, query)
+
+
+def _load(tokens: Sequence[Token], prologue: Prologue) -> Iterator[RemotePart]:
+    words = [one for one in tokens if not one.is_word("LOAD", "SILENT", "INTO", "GRAPH")]
+    try:
+        target, *graph = [NamedNode(prologue.expand(one) or "") for one in words]
+    except ValueError:
+        return
+    silent = len(tokens) > 1 and tokens[1].is_word("SILENT")
+    into = next(iter(graph), None)
+    yield RemotePart("LOAD", target.value, tokens[0].start, tokens[-1].end, silent, graph=into)
 
 
 @dataclass(frozen=True)
@@ -128,12 +148,13 @@ async def _content(part: RemotePart, sources: Sources) -> str:
 def values_of(results: bytes, endpoint: str) -> str:
     """A group that gives exactly the solutions of these JSON results. Raises FetchFailed."""
     try:
-        found = parse_query_results(results, format=QueryResultsFormat.JSON)
+        guarded = cast("IO[bytes]", ShallowFile(io.BytesIO(results), Rdf.JSON_LD))
+        found = parse_query_results(guarded, format=QueryResultsFormat.JSON)
         if not isinstance(found, QuerySolutions):
             raise FetchFailed(endpoint, "it answered a SELECT with a boolean")
         names = [variable.value for variable in found.variables]
         rows = [[_written(solution[name], endpoint) for name in names] for solution in found]
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, PayloadProblem) as error:
         raise FetchFailed(endpoint, f"it did not answer with SPARQL JSON results ({error})") from error
     if not all(_VARIABLE.fullmatch(name) for name in names):
         raise FetchFailed(endpoint, "it answered with names that are not variables")
@@ -156,48 +177,3 @@ def _written(term: NamedNode | BlankNode | Literal | Triple | None, endpoint: st
 def _data_of(triples: Sequence[Triple], graph: NamedNode | None) -> str:
     data = (serialize(triples, format=Rdf.N_TRIPLES) or b"").decode().replace("\n", " ")
     return f"INSERT DATA {{ {data} }}" if graph is None else f"INSERT DATA {{ GRAPH {graph} {{ {data} }} }}"
-
-
-def _read_service(
-    text: str, tokens: Sequence[Token], index: int, prologue: Prologue
-) -> tuple[RemotePart, int] | None:
-    start, index = tokens[index].start, index + 1
-    silent = index < len(tokens) and tokens[index].is_word("SILENT")
-    index += silent
-    target = prologue.expand(tokens[index]) if index < len(tokens) else None
-    end = _end_of_group(tokens, index + 1)
-    if target is None or end is None:
-        return None
-    group = text[tokens[index + 1].start : tokens[end].end]
-    query = f"{prologue.as_text()} SELECT * WHERE {group}"
-    return RemotePart("SERVICE", target, start, tokens[end].end, silent, query), end + 1
-
-
-def _read_load(tokens: Sequence[Token], index: int, prologue: Prologue) -> tuple[RemotePart, int] | None:
-    start, index = tokens[index].start, index + 1
-    silent = index < len(tokens) and tokens[index].is_word("SILENT")
-    index += silent
-    target = prologue.expand(tokens[index]) if index < len(tokens) else None
-    if target is None:
-        return None
-    graph: NamedNode | None = None
-    rest = tokens[index + 1 : index + 4]
-    if len(rest) == 3 and rest[0].is_word("INTO") and rest[1].is_word("GRAPH"):
-        try:
-            graph = NamedNode(prologue.expand(rest[2]) or "")
-        except ValueError:
-            return None
-        index += 3
-    return RemotePart("LOAD", target, start, tokens[index].end, silent, graph=graph), index + 1
-
-
-def _end_of_group(tokens: Sequence[Token], begin: int) -> int | None:
-    depth = 0
-    if begin >= len(tokens) or tokens[begin].text != "{":
-        return None
-    for index in range(begin, len(tokens)):
-        if tokens[index].kind is TokenKind.PUNCTUATION:
-            depth += (tokens[index].text == "{") - (tokens[index].text == "}")
-            if depth == 0:
-                return index
-    return None

@@ -1,4 +1,4 @@
-"""The writer's connection to a remote store: queries may be repeated, updates are sent once.
+"""The address of a remote store, and the writer's connection: queries may be repeated, updates are sent once.
 
 Blocking; for the writer's thread. Queries of clients use `sparql.remote.query_service`.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import IO, cast
 
 import httpx
@@ -16,11 +17,51 @@ from pyoxigraph import NamedNode, QueryBoolean, QueryResultsFormat, parse_query_
 
 from sparql.model.errors import QueryTimeout, RemoteIncomplete, RemoteRefused, RemoteUnreachable
 from sparql.model.source import Term
-from sparql.remote.address import RemoteAddress
 
-_ATTEMPTS = 3
+
+@dataclass(frozen=True)
+class RemoteAddress:
+    """The addresses of a SPARQL 1.1 store (query, update, and optionally its graph store) and credentials.
+
+    `default_graph` names the graph that serves as the default graph in stores that have none, or whose
+    default graph is the union of all (Virtuoso, GraphDB). `timeout_s` is for one request of the writer.
+    """
+
+    query_url: str
+    update_url: str
+    graph_url: str | None = None
+    user: str | None = None
+    password: str | None = None
+    token: str | None = None
+    digest: bool = False
+    default_graph: NamedNode | None = None
+    timeout_s: float = 60.0
+
+    def authentication(self) -> httpx.Auth | None:
+        """Bearer with a token, else Basic or Digest with a user, else nothing."""
+        if self.token is not None:
+            return _Bearer(self.token)
+        if self.user is None:
+            return None
+        password = self.password or ""
+        return httpx.DigestAuth(self.user, password) if self.digest else httpx.BasicAuth(self.user, password)
+
+
+class _Bearer(httpx.Auth):
+    """RFC 6750, 2.1."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        request.headers["Authorization"] = f"Bearer {self._token}"
+        yield request
+
+
+ATTEMPTS = 3
 _PAUSE_S = 0.2
-_CONNECT_TIMEOUT_S = 10.0
+_NOT_CONNECTED = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+CONNECT_TIMEOUT_S = 10.0
 _REASON_CHARACTERS = 1000
 JSON_RESULTS = "application/sparql-results+json"
 Row = dict[str, Term]
@@ -41,7 +82,7 @@ class Endpoint:
         self._local = threading.local()
         self._client = httpx.Client(
             auth=address.authentication(),
-            timeout=httpx.Timeout(address.timeout_s, connect=_CONNECT_TIMEOUT_S),
+            timeout=httpx.Timeout(address.timeout_s, connect=CONNECT_TIMEOUT_S),
             transport=transport,
             # Ignore environment settings (proxies, netrc), which are not for this store.
             trust_env=False,
@@ -67,12 +108,35 @@ class Endpoint:
 
         Raises RemoteUnreachable, RemoteRefused, RemoteIncomplete and QueryTimeout.
         """
-        return self._asked(text, default_graphs, named_graphs, _read_solutions)
+        url = self.address.query_url
+        form = query_form(text, default_graphs, named_graphs)
+        for attempt in range(ATTEMPTS):
+            try:
+                with self._client.stream(
+                    "POST", url, data=form, headers={"Accept": JSON_RESULTS}, timeout=self._timeout()
+                ) as response:
+                    self.server = response.headers.get("server", self.server)
+                    if not response.is_success:
+                        response.read()
+                        raise refused(url, response.status_code, response.text)
+                    check_whole(url, response.headers)
+                    return _read_solutions(as_file(self.repair(response.iter_bytes(65536))))
+            except httpx.TimeoutException as error:
+                self._timeout()
+                if attempt == ATTEMPTS - 1 or not isinstance(error, httpx.ConnectTimeout):
+                    raise RemoteUnreachable(url, "it did not answer in time") from error
+            except httpx.HTTPError as error:
+                if attempt == ATTEMPTS - 1:
+                    raise RemoteUnreachable(url, _reason(error)) from error
+            except SyntaxError as error:
+                raise RemoteIncomplete(url, f"it is not a SPARQL result ({error})") from error
+            time.sleep(_PAUSE_S * 2**attempt)
+        raise AssertionError("unreachable")
 
     def limit_of(self, text: str) -> int | None:
         """The number of rows at which the store truncates the answer to a query; None when it does not."""
         try:
-            self._asked(text, (), (), _read_solutions)
+            self.solutions(text)
         except RemoteIncomplete as error:
             return getattr(error, "row_limit", None)
         except RemoteRefused:
@@ -84,79 +148,42 @@ class Endpoint:
 
         Raises RemoteUnreachable (nothing was sent), RemoteRefused and ConnectionLost.
         """
-        content = text.encode()
         headers = {"Content-Type": "application/sparql-update; charset=utf-8", "Accept": "*/*"}
-        url = self.address.update_url
-        for attempt in range(_ATTEMPTS):
-            try:
-                response = self._client.post(url, content=content, headers=headers)
-                break
-            except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-                if attempt == _ATTEMPTS - 1:
-                    raise RemoteUnreachable(url, _reason(error)) from error
-                time.sleep(_PAUSE_S * 2**attempt)
-            except httpx.HTTPError as error:
-                raise ConnectionLost(_reason(error)) from error
+        try:
+            response = self._post(self.address.update_url, text.encode(), headers, _NOT_CONNECTED)
+        except httpx.HTTPError as error:
+            raise ConnectionLost(_reason(error)) from error
         self.server = response.headers.get("server", self.server)
-        if not response.is_success:
-            raise refused(url, response.status_code, response.text)
 
     def add_to_graph(self, graph: NamedNode, n_triples: bytes) -> None:
         """Add triples without blank nodes to a graph, by the graph store protocol; may be repeated.
 
         Raises RemoteUnreachable and RemoteRefused.
         """
-        url = self.address.graph_url
-        assert url is not None
-        headers = {"Content-Type": "application/n-triples"}
-        for attempt in range(_ATTEMPTS):
+        assert self.address.graph_url is not None
+        url = httpx.URL(self.address.graph_url).copy_merge_params({"graph": graph.value})
+        self._post(str(url), n_triples, {"Content-Type": "application/n-triples"}, (httpx.HTTPError,))
+
+    def _post(
+        self, url: str, content: bytes, headers: dict[str, str], repeated: tuple[type[Exception], ...]
+    ) -> httpx.Response:
+        """Send it, after errors of some types again. Raises other errors as they are."""
+        for attempt in range(ATTEMPTS):
             try:
-                response = self._client.post(
-                    url, params={"graph": graph.value}, content=n_triples, headers=headers
-                )
-                break
-            except httpx.HTTPError as error:
-                if attempt == _ATTEMPTS - 1:
+                response = self._client.post(url, content=content, headers=headers)
+            except repeated as error:
+                if attempt == ATTEMPTS - 1:
                     raise RemoteUnreachable(url, _reason(error)) from error
                 time.sleep(_PAUSE_S * 2**attempt)
-        if not response.is_success:
-            raise refused(url, response.status_code, response.text)
+            else:
+                if not response.is_success:
+                    raise refused(url, response.status_code, response.text)
+                return response
+        raise AssertionError("unreachable")
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
-
-    def _asked(
-        self,
-        text: str,
-        default_graphs: Sequence[NamedNode],
-        named_graphs: Sequence[NamedNode],
-        read: Callable[[IO[bytes]], list[Row]],
-    ) -> list[Row]:
-        url = self.address.query_url
-        form = query_form(text, default_graphs, named_graphs)
-        for attempt in range(_ATTEMPTS):
-            try:
-                with self._client.stream(
-                    "POST", url, data=form, headers={"Accept": JSON_RESULTS}, timeout=self._timeout()
-                ) as response:
-                    self.server = response.headers.get("server", self.server)
-                    if not response.is_success:
-                        response.read()
-                        raise refused(url, response.status_code, response.text)
-                    check_whole(url, response.headers)
-                    return read(as_file(self.repair(response.iter_bytes(65536))))
-            except httpx.TimeoutException as error:
-                self._timeout()
-                if attempt == _ATTEMPTS - 1 or not isinstance(error, httpx.ConnectTimeout):
-                    raise RemoteUnreachable(url, "it did not answer in time") from error
-            except httpx.HTTPError as error:
-                if attempt == _ATTEMPTS - 1:
-                    raise RemoteUnreachable(url, _reason(error)) from error
-            except SyntaxError as error:
-                raise RemoteIncomplete(url, f"it is not a SPARQL result ({error})") from error
-            time.sleep(_PAUSE_S * 2**attempt)
-        raise AssertionError("unreachable")
 
     def _timeout(self) -> httpx.Timeout:
         """The time until the deadline. Raises QueryTimeout when there is none."""

@@ -16,10 +16,8 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 from sparql.model.errors import RemoteUnsupported
 from sparql.model.source import Term
 from sparql.model.vocabulary import DEFAULT, GRAPH
+from sparql.remote.capabilities import STAGING, Terms, with_kept_apart, without_system_graphs
 from sparql.remote.endpoint import Endpoint, Row
-from sparql.remote.store_capabilities import STAGING
-from sparql.remote.terms import Terms
-from sparql.remote.texts import with_kept_apart, without_system_graphs
 
 _AT_ONCE = 100
 _LONG = 1000
@@ -169,10 +167,6 @@ class RemoteGraph:
             self._endpoint.address.query_url,
             "an operation that reads the changes of an earlier one in its request; send it by itself",
         )
-
-    def state(self, text: str) -> list[Row]:
-        """A query of the system itself, unchanged."""
-        return self._ask(text)
 
     def _matching(
         self, subject: Term | None, predicate: NamedNode | None, object_: Term | None, graph: Any

@@ -30,12 +30,16 @@ from sparql.model.errors import (
 )
 from sparql.model.vocabulary import GRAPH
 from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, RESULT_FORMATS, Format
-from sparql.remote.channel import Bridge, Outflow, Sink, pieces
-from sparql.remote.conversion import Conversion
-from sparql.remote.endpoint import JSON_RESULTS, check_whole, query_form, refused
-from sparql.remote.store import LOCAL_GRAPHS, RemoteStore
-from sparql.remote.store_capabilities import terms_of
-from sparql.remote.texts import called_functions, reads_beside, with_kept_apart, without_system_graphs
+from sparql.remote.capabilities import (
+    Terms,
+    called_functions,
+    reads_beside,
+    with_kept_apart,
+    without_system_graphs,
+)
+from sparql.remote.endpoint import CONNECT_TIMEOUT_S, JSON_RESULTS, check_whole, query_form, refused
+from sparql.remote.store import LOCAL_IRIS, RemoteStore
+from sparql.remote.streaming import Bridge, Conversion, Outflow, Sink, pieces
 from sparql.syntax.request_facts import Kind, facts_of
 from sparql.workers.fair_queue import FairQueue
 from sparql.workers.pool import WorkerPool
@@ -43,8 +47,6 @@ from sparql.workers.query import PoolStatistics, QueryRequest, StreamedResult
 from sparql.workers.workers import PoolSettings
 
 _AT_ONCE = 16
-_CONNECT_TIMEOUT_S = 10.0
-_LOCAL = frozenset(graph.value for graph in LOCAL_GRAPHS)
 Convert = Callable[[Iterator[bytes], IO[bytes]], None]
 
 
@@ -85,7 +87,7 @@ class RemoteQueryService:
         self.statistics = PoolStatistics()
         self._store = store
         self._beside = beside
-        self._terms = terms_of(store.address.query_url, store.capabilities)
+        self._terms = Terms(store.address.query_url, store.capabilities.kept_apart)
         self._threads = ThreadPoolExecutor(_AT_ONCE, "remote queries")
         # A client never has all places.
         self._places = FairQueue(_AT_ONCE - 1, settings.queue_limit, self._refusal, range(_AT_ONCE))
@@ -96,7 +98,7 @@ class RemoteQueryService:
         """Open the connections. Raises ReaderLost."""
         self._client = httpx.AsyncClient(
             auth=self._store.address.authentication(),
-            timeout=httpx.Timeout(None, connect=_CONNECT_TIMEOUT_S),
+            timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT_S),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=_AT_ONCE),
             trust_env=False,
         )
@@ -159,8 +161,8 @@ class RemoteQueryService:
                 "the parameters derived, inference and rewrite, and urbankg:textMatch; leave them out",
             )
         asked = {graph.value for graph in (*request.default_graphs, *request.named_graphs)}
-        if _LOCAL & (facts.iris | asked):
-            if not (asked or facts.dataset_clause) and reads_beside(request.text, _LOCAL):
+        if LOCAL_IRIS & (facts.iris | asked):
+            if not (asked or facts.dataset_clause) and reads_beside(request.text, LOCAL_IRIS):
                 raise RemoteUnsupported(
                     self._store.address.query_url,
                     "a query over its own graph and one kept beside it (provenance, review, proposals, "
@@ -191,7 +193,7 @@ class RemoteQueryService:
         timeout_s: float | None = None,
     ) -> StreamedResult:
         """A whole graph (None: the default graph). Raises GraphUnknown for an empty one."""
-        if graph is not None and graph.value in _LOCAL:
+        if graph is not None and graph.value in LOCAL_IRIS:
             return await self._beside.open_dump(graph, format_, prefixes=prefixes, timeout_s=timeout_s)
         if graph is not None and not graph.value.startswith(GRAPH.iri):
             # Bypasses the cache of a commit in progress.

@@ -22,23 +22,24 @@ from sparql.model.errors import (
     RemoteError,
     RemoteUndecided,
     RemoteUnreachable,
+    RemoteUnsupported,
 )
 from sparql.model.request_mark import current_mark
 from sparql.model.source import GraphReading, Term
 from sparql.model.vocabulary import GRAPH, HELD, PROPOSALS, PROVENANCE, REVIEW, STATE
-from sparql.remote.address import RemoteAddress
-from sparql.remote.answers import result_repair
-from sparql.remote.commits import Delta
-from sparql.remote.endpoint import ConnectionLost, Endpoint
+from sparql.remote.capabilities import STAGING, StoreCapabilities, Terms, find_capabilities, result_repair
+from sparql.remote.commits import CommitMarker, Delta, PendingCommit, PendingFile, new_commit
+from sparql.remote.endpoint import ConnectionLost, Endpoint, RemoteAddress
 from sparql.remote.graph import RemoteGraph
-from sparql.remote.marker import CommitMarker, new_commit
-from sparql.remote.pending import PendingCommit, PendingFile
-from sparql.remote.store_capabilities import STAGING, StoreCapabilities, find_capabilities, terms_of
 from sparql.storage.change_log import ChangeLog, Commit
 from sparql.storage.database import unwritable
 from sparql.storage.embedded_store import EmbeddedStore
+from sparql.syntax.request_facts import facts_of
+from sparql.writing.update_account import QuadDelta
+from sparql.writing.updates import capture
 
 LOCAL_GRAPHS = (PROVENANCE, REVIEW, PROPOSALS, HELD, STATE)
+LOCAL_IRIS = frozenset(graph.value for graph in LOCAL_GRAPHS)
 _log = logging.getLogger("urbankg.store")
 _SETTLING_PAUSES_S = (0.2, 0.5, 1.0, 2.0)
 
@@ -67,7 +68,7 @@ class RemoteStore(GraphReading):
         self.endpoint = Endpoint(address, transport)
         self.capabilities = capabilities or find_capabilities(self.endpoint)
         self.endpoint.repair = result_repair(self.capabilities)
-        self._terms = terms_of(address.query_url, self.capabilities)
+        self._terms = Terms(address.query_url, self.capabilities.kept_apart)
         self.graph = RemoteGraph(self.endpoint, self._terms, address.default_graph)
         self._pending = PendingFile(local.folder)
         self._sweep()
@@ -305,3 +306,30 @@ class RemoteStore(GraphReading):
 def _where(quads: Iterable[Quad], *, local: bool) -> list[Quad]:
     """The quads that are kept locally (`local`), or remotely."""
     return [quad for quad in quads if (quad.graph_name in LOCAL_GRAPHS) is local]
+
+
+class RemoteCapturer:
+    """Captures updates in the calling thread, with a deadline for the store's answers."""
+
+    def __init__(self, store: RemoteStore) -> None:
+        self._store = store
+
+    def capture(
+        self,
+        text: str,
+        using: Sequence[NamedNode] = (),
+        using_named: Sequence[NamedNode] = (),
+        timeout_s: float = 30.0,
+        base: str | None = None,
+    ) -> QuadDelta:
+        """The delta. Raises RequestError, ReadError, WriteError and RemoteError."""
+        if LOCAL_IRIS & facts_of(text).iris:
+            raise RemoteUnsupported(
+                self._store.address.query_url,
+                "an update that reads a system graph, which is kept in the local store",
+            )
+        graph = self._store.graph.until(timeout_s)
+        return capture(graph, text, using=using, using_named=using_named, base=base)
+
+    def close(self) -> None:
+        """Does nothing."""

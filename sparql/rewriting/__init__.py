@@ -1,1 +1,0 @@
-"""Rewriting of queries before they reach a reader: what a request asks for, and what makes it fast."""

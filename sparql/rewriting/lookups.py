@@ -27,11 +27,10 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Variable
 
 from sparql.model.vocabulary import RDF
 from sparql.protocol.formats import Format
-from sparql.syntax.column_order import with_columns
-from sparql.syntax.request_facts import QueryForm
+from sparql.syntax.request_facts import QueryForm, with_columns
 
 if TYPE_CHECKING:
-    from sparql.rewriting.ast import nodes as n
+    from sparql.syntax import nodes as n
 
 _LONGEST_TEXT = 4096
 _LARGEST_ANSWER = 16 * 1024
@@ -40,8 +39,6 @@ _MOST_PATTERNS = 5
 _MOST_MATCHES = 32
 _MOST_SOLUTIONS = 1000
 _REMEMBERED = 2048
-_REMEMBERED_LARGE = 256
-_PASSED_BY_AFTER_OVERFLOW = 100
 
 _IRI = re.compile(r"<[^<>\"{}|^`\\\x00-\x20]*>")
 # Strings and comments may hold what looks like an IRI, so texts with them are remembered as they are.
@@ -114,8 +111,6 @@ class Lookups:
         self._graph = graph
         self._base = base
         self._known: OrderedDict[str, _Known] = OrderedDict()
-        # Texts whose answer was too large, and how often they are still passed by unread.
-        self._large: OrderedDict[str, int] = OrderedDict()
 
     def answer(self, text: str, format_: Format) -> bytes | None:
         """The whole answer, or None when this is no lookup (or no valid query: a reader says why)."""
@@ -124,8 +119,6 @@ class Lookups:
         iris = _IRI.findall(text)
         known = self._look_up(text if _OPAQUE.search(_IRI.sub("", text)) else _IRI.sub("<>", text), text)
         if not known.patterns:
-            return None
-        if self._passes_by(text):
             return None
         graph = self._graph()
         sink = _Sink()
@@ -136,23 +129,10 @@ class Lookups:
             found = graph.query(query, base_iri=self._base)
             # The engine accepts any object with a write method.
             found.serialize(sink, format=format_.engine)  # type: ignore[arg-type]
-        except _TooLarge:
-            self._large[text] = _PASSED_BY_AFTER_OVERFLOW
-            if len(self._large) > _REMEMBERED_LARGE:
-                self._large.popitem(last=False)
-            return None
-        except (SyntaxError, ValueError, OSError, RuntimeError):
+        except (_TooLarge, SyntaxError, ValueError, OSError, RuntimeError):
             # The engine raises the last where a file of the store is damaged.
             return None
         return sink.parts[0] if len(sink.parts) == 1 else b"".join(sink.parts)
-
-    def _passes_by(self, text: str) -> bool:
-        """Whether the answer to this very text was too large of late."""
-        left = self._large.get(text)
-        if not left:
-            return False
-        self._large[text] = left - 1
-        return True
 
     def _look_up(self, form: str, text: str) -> _Known:
         known = self._known.get(form)
@@ -189,13 +169,13 @@ def _node(term: _Term, iris: Sequence[str]) -> NamedNode | None:
 
 
 def _read(text: str) -> _Known:
-    """The patterns of a lookup, and whether it sorts; no patterns when the text is none.
+    """The patterns of a lookup, and whether it sorts; no patterns for another text.
 
     Each IRI is replaced by its number before the text is parsed, so that the tree says which one a term is.
     """
     # Imported here: the server starts without.
-    from sparql.rewriting.ast.parser import read_query
-    from sparql.rewriting.ast.term_reader import NotUnderstood
+    from sparql.syntax.parser import read_query
+    from sparql.syntax.tokens import NotUnderstood
 
     if _ESCAPED_IRI.search(text):
         return _Known()
@@ -213,7 +193,7 @@ def _read(text: str) -> _Known:
 
 def _columns(query: n.Query) -> tuple[str, ...]:
     """The variables of a lookup; none where the engine has them in the same order."""
-    from sparql.rewriting.ast import nodes as n
+    from sparql.syntax import nodes as n
 
     assert query.where is not None
     statements = [one for one in query.where.elements if isinstance(one, n.Statement)]
@@ -228,7 +208,7 @@ class _NoLookup(Exception):
 
 def _patterns(query: n.Query, absolute: Sequence[bool]) -> tuple[_Pattern, ...]:
     """The patterns of ``(SELECT variables | ASK) { triples } (ORDER BY variables)? (LIMIT n)?``."""
-    from sparql.rewriting.ast import nodes as n
+    from sparql.syntax import nodes as n
 
     plain = query.form in (QueryForm.SELECT, QueryForm.ASK) and not (
         query.distinct or query.dataset_clause or query.grouped or query.offset or query.values

@@ -17,24 +17,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyoxigraph import BlankNode, Variable
+from pyoxigraph import Literal, NamedNode
 
 from sparql.model.errors import MalformedRequest, QueryTimeout
 from sparql.model.options import Inference, Options
 from sparql.protocol.formats import Format
-from sparql.rewriting.index.geometries import GeometryIndex, IndexUnavailable
-from sparql.rewriting.index.notes import QuadSource
-from sparql.rewriting.index.stopping import UNLIMITED, Stop, Stopped
-from sparql.rewriting.meaning.probes import Probe, Row, Steps
-from sparql.rewriting.report import Report
-from sparql.spatial.relation_basis import are_exact
+from sparql.rewriting.index import GeometryIndex, IndexUnavailable
+from sparql.rewriting.notes import QuadSource
+from sparql.rewriting.steps import UNLIMITED, Probe, Report, Row, Steps, Stop, Stopped
 from sparql.storage.gil_yield import short_switch_interval
 
 # What reads and writes queries is imported with the first query that has something for it.
 if TYPE_CHECKING:
-    from sparql.rewriting.ast import nodes as n
-    from sparql.rewriting.ast.parser import ParsedQuery
-    from sparql.rewriting.meaning.text_match import Labels
+    from sparql.rewriting.text_match import Labels
+    from sparql.syntax import nodes as n
+    from sparql.syntax.parser import ParsedQuery
 
 Ask = Callable[[Probe], Awaitable[list[Row]]]
 
@@ -45,7 +42,6 @@ _MATCH = "textMatch"
 _NEVER_KEPT = ("rcc8dc", "rcc5dc", "rcc5ec", "rcc5po", "rcc5eq", "rcc5in", "rcc5ini")
 _FUNCTIONS = "opengis.net/def/function"
 _LOOKED_BACK_S = 60.0
-_BRIEF_TEXT = 4_000
 
 
 class Rewriter:
@@ -62,10 +58,8 @@ class Rewriter:
         self.geometries = GeometryIndex(source)
         self._source = source
         self._thread = ThreadPoolExecutor(1, "rewriting")
-        # Held by what uses the index: that thread, or for a moment the event loop.
+        # Held while that thread uses the index.
         self._turn = threading.Lock()
-        # Whether the modules that answer from the index are imported.
-        self._answers = False
         # Revisions: one that was the newest this long ago, and one since then.
         self._oldest = self._younger = 0
         self._marked_at = time.monotonic()
@@ -117,9 +111,8 @@ class Rewriter:
         """
         if not preparation.may_be_index_answer:
             return None
-        from sparql.rewriting.spatial.index_answers import question_of
+        from sparql.rewriting.index_answers import question_of
 
-        self._answers = True
         stop = stop or UNLIMITED
         stop.check()
         question = question_of(preparation.text, preparation.base)
@@ -133,31 +126,6 @@ class Rewriter:
             return None
         return None if table is None else IndexAnswer(table.written(format_), revision)
 
-    def quick_index_answer(self, preparation: Preparation, format_: Format) -> IndexAnswer | None:
-        """The same where it takes no longer than to hand it to another thread; None for all other queries.
-
-        On the event loop: a thread that has to be woken twice, beside a busy one, is most of what it takes.
-        """
-        if len(preparation.text) > _BRIEF_TEXT or not (self._answers and preparation.may_be_index_answer):
-            return None
-        if not self._turn.acquire(blocking=False):
-            return None
-        from sparql.rewriting.spatial.index_answers import question_of
-        from sparql.rewriting.spatial.index_questions import TakesLong
-
-        try:
-            revision = self._source.revision()
-            state = self.geometries.at_hand(revision)
-            question = None if state is None else question_of(preparation.text, preparation.base)
-            if state is None or question is None:
-                return None
-            table = question.answer(state, revision, brief=True)
-        except TakesLong:
-            return None
-        finally:
-            self._turn.release()
-        return None if table is None else IndexAnswer(table.written(format_), revision)
-
     def _looked_back(self, revision: int) -> int:
         """A revision that no reader is older than: the newest a minute ago."""
         if (now := time.monotonic()) - self._marked_at > _LOOKED_BACK_S:
@@ -166,12 +134,14 @@ class Rewriter:
 
     def steps(self, preparation: Preparation, revision: int) -> Steps[str]:
         """The work on one query, at the revision that it reads."""
-        from sparql.rewriting.ast.parser import parse_query
-        from sparql.rewriting.ast.term_reader import NotUnderstood
+        from sparql.syntax.parser import parse_query
+        from sparql.syntax.tokens import NotUnderstood
 
         text, options, report = preparation.text, preparation.options, preparation.report
         try:
             parsed = parse_query(text, preparation.base)
+            if parsed.triple_terms:
+                raise NotUnderstood("what is new in RDF 1.2 is not read here")
         except NotUnderstood as error:
             if options.changes_answers:
                 raise MalformedRequest(
@@ -183,18 +153,18 @@ class Rewriter:
             return text
         if "opengis.net" in text:
             # Imported here, in the rewriter's thread, as all that needs geometry: the server starts without.
-            from sparql.rewriting.ast.nodes import literals_in
-            from sparql.rewriting.meaning.unreadable import (
+            from sparql.rewriting.query_warnings import (
                 refuse_misused_aggregates,
                 warn_of_misuse,
                 warn_of_unreadable,
             )
+            from sparql.syntax.nodes import literals_in
 
             refuse_misused_aggregates(parsed.query)
             warn_of_unreadable(literals_in(parsed.query), report)
             warn_of_misuse(parsed.query, report)
         if options.explain:
-            from sparql.rewriting.meaning.unreadable import warn_of_unknown
+            from sparql.rewriting.query_warnings import warn_of_unknown
 
             warn_of_unknown(parsed.query, report)
         parsed = parsed.with_query((yield from self._meant(parsed, preparation)))
@@ -211,8 +181,8 @@ class Rewriter:
         """A text match in a query that is not rewritten would silently find nothing."""
         if _MATCH not in text or self._labels is None:
             return
-        from sparql.rewriting.meaning.text_match import TEXT_MATCH
-        from sparql.syntax.request_facts import names_iri
+        from sparql.rewriting.text_match import TEXT_MATCH
+        from sparql.syntax.tokens import names_iri
 
         if names_iri(text, TEXT_MATCH.value, base):
             raise MalformedRequest(
@@ -221,11 +191,9 @@ class Rewriter:
 
     def _meant(self, parsed: ParsedQuery, preparation: Preparation) -> Steps[n.Query]:
         """The query with its options and our own properties written out."""
-        from sparql.rewriting.meaning.derived import hide_derived
-        from sparql.rewriting.meaning.inference import infer
-        from sparql.rewriting.meaning.patterns import with_template
-        from sparql.rewriting.meaning.text_match import match_labels
-        from sparql.rewriting.meaning.topology import DERIVED_PROPERTIES, answer_topology, unanswered_property
+        from sparql.rewriting.entailment import hide_derived, infer, with_template
+        from sparql.rewriting.text_match import match_labels
+        from sparql.rewriting.topology import DERIVED_PROPERTIES, answer_topology, unanswered_property
 
         options, report, query = preparation.options, preparation.report, parsed.query
         own_dataset = preparation.own_dataset or query.dataset_clause
@@ -257,7 +225,7 @@ class Rewriter:
     def _accelerated(
         self, parsed: ParsedQuery, revision: int, report: Report, stop: Stop, *, own_dataset: bool
     ) -> Steps[ParsedQuery]:
-        from sparql.rewriting.spatial.acceleration import AccelerationContext, accelerated, is_spatial
+        from sparql.rewriting.acceleration import AccelerationContext, accelerated, is_spatial
 
         if not is_spatial(parsed.query):
             return parsed
@@ -271,14 +239,14 @@ class Rewriter:
             revision,
             self._count,
             plain_dataset=not own_dataset,
-            exact_relations=are_exact(self._source),
             stop=stop,
         )
         return (yield from accelerated(parsed, around, report))
 
     def _count(self, triple: n.TriplePattern, limit: int) -> int:
-        subject = None if isinstance(triple.subject, Variable | BlankNode) else triple.subject
-        value = None if isinstance(triple.object, Variable | BlankNode) else triple.object
+        subject, value = (
+            one if isinstance(one, NamedNode | Literal) else None for one in (triple.subject, triple.object)
+        )
         found = self._source.match_quads(subject, triple.predicate, value)
         return sum(1 for _, _ in zip(range(limit), found, strict=False))
 
@@ -348,15 +316,15 @@ class Preparation:
         """
         if not self.may_be_index_answer:
             return None
-        found = self._rewriter.quick_index_answer(self, format_)
-        if found is None:
-            stop = Stop(timeout_s)
-            try:
-                found = await self._rewriter.run(self._rewriter.index_answer, self, format_, stop)
-            except Stopped:
-                raise QueryTimeout(timeout_s) from None
-            finally:
-                stop.now()
+        stop = Stop(timeout_s)
+        try:
+            found: IndexAnswer | None = await self._rewriter.run(
+                self._rewriter.index_answer, self, format_, stop
+            )
+        except Stopped:
+            raise QueryTimeout(timeout_s) from None
+        finally:
+            stop.now()
         return found
 
     async def apply(self, revision: int, ask: Ask, *, timeout_s: float, left_s: float) -> str:

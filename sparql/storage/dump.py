@@ -17,8 +17,7 @@ from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, RdfFormat, Trip
 
 from sparql.model.errors import TripleTermUnwritable
 from sparql.model.vocabulary import DEFAULT, SYSTEM_GRAPHS
-from sparql.protocol.formats import FOR_TRIPLE_TERMS, GRAPH_FORMATS, WITH_PREFIXES, Format
-from sparql.protocol.negotiation import choose_by_name
+from sparql.protocol.formats import FOR_TRIPLE_TERMS, GRAPH_FORMATS, WITH_PREFIXES, Format, choose_by_name
 
 _PIECE = 64 * 1024
 TRIPLE_TERM_STATUS = 3

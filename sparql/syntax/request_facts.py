@@ -2,23 +2,22 @@
 
 Whether it is a query or an update, its form, where it reaches out (SERVICE, LOAD), whether it ranges over
 named graphs. The facts come from the text's tokens, read by SPARQL's own lexical rules, never from a search
-for a word: a SERVICE in a string, a comment or an IRI is none. Whether a text is valid SPARQL is for the
-engine to say; where the two could disagree on a token, the reading here is the one that sees more.
+for a word: a SERVICE in a string, a comment or an IRI does not count. Whether a text is valid SPARQL is for
+the engine to say; where the two could disagree on a token, the reading here is the one that sees more.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
-from urllib.parse import urljoin
 
-from sparql.model.errors import RemoteAccessRefused, SyntaxProblem
-from sparql.syntax.tokens import Token, TokenKind, read_tokens
+from sparql.model.errors import RemoteAccessRefused
+from sparql.syntax.tokens import Token, TokenKind, read_prologue, read_tokens
 
 
 class Kind(StrEnum):
@@ -70,98 +69,21 @@ class RequestFacts:
             raise RemoteAccessRefused("LOAD", self.loads[0])
 
 
-@dataclass(frozen=True)
-class Prologue:
-    """The declarations at the head of a request or of one operation; ``end`` is where they stop."""
-
-    prefixes: Mapping[str, str]
-    base: str | None
-    end: int
-
-    def as_text(self) -> str:
-        """The declarations on one line, in the form that both SPARQL and Turtle read."""
-        base = "" if self.base is None else f"BASE <{self.base}> "
-        return base + " ".join(f"PREFIX {name}: <{iri}>" for name, iri in self.prefixes.items())
-
-    def expand(self, token: Token) -> str | None:
-        """The absolute IRI of an IRI or prefixed-name token; None for other tokens."""
-        if token.kind is TokenKind.IRI:
-            written = _unescape_codepoints(token.text[1:-1])
-            return _resolved(self.base, written)
-        if token.kind is TokenKind.PREFIXED_NAME:
-            prefix, _, local = token.text.partition(":")
-            namespace = self.prefixes.get(prefix)
-            return None if namespace is None else namespace + _LOCAL_ESCAPE.sub(r"\1", local)
-        return None
-
-
 _SPACE = r"(?:[ \t\r\n]|\#[^\r\n]*(?:[\r\n]|\Z))*"
-_DECLARATION = re.compile(
-    rf"""{_SPACE}(?:
-        BASE{_SPACE}<(?P<base>[^<>"{{}}|^`\x00-\x20]*)>
-      | PREFIX{_SPACE}(?P<prefix>[^\s:<>]*):{_SPACE}<(?P<namespace>[^<>"{{}}|^`\x00-\x20]*)>
-      | VERSION{_SPACE}(?:"[^"\r\n]*"|'[^'\r\n]*')
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
 _FIRST_WORD = re.compile(
     rf"{_SPACE}(?:(?P<query>SELECT|ASK|CONSTRUCT|DESCRIBE)"
     r"|(?P<update>INSERT|DELETE|WITH|LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY))",
     re.IGNORECASE,
 )
 _NEEDS_TOKENS = ("SERVICE", "LOAD", "GRAPH", "FROM", "USING", "WITH")
-_LOCAL_ESCAPE = re.compile(r"\\([_~.\-!$&'()*+,;=/?#@%])")
-_CODEPOINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
-_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _CACHED_LENGTH = 16_384
-
-
-def _resolved(base: str | None, written: str) -> str:
-    """An IRI against the base (RFC 3986, 5.2). An absolute one stays as it is written, and an empty fragment
-    stays too: `http://e/ns#` names another thing than `http://e/ns`, which is what `urljoin` makes of it."""
-    if not base or _ABSOLUTE.match(written):
-        return written
-    return urljoin(base, written) + ("#" if written.endswith("#") else "")
+_MAYBE_STAR = re.compile(r"SELECT\s*(?:(?:DISTINCT|REDUCED)\s*)?(?:#|\*)", re.IGNORECASE)
+_STAR_AT_ONCE = re.compile(r"\s*SELECT\s*(?:(?:DISTINCT|REDUCED)\s*)?\*", re.IGNORECASE)
 
 
 def facts_of(text: str) -> RequestFacts:
     """What is known of a request from its text alone; texts that repeat are remembered."""
     return _remembered(text) if len(text) <= _CACHED_LENGTH else _read(text)
-
-
-def read_prologue(text: str, position: int = 0, outer: Prologue | None = None) -> Prologue:
-    """The BASE, PREFIX and VERSION declarations from ``position`` on, added to those of ``outer``."""
-    prefixes = dict(outer.prefixes) if outer else {}
-    base = outer.base if outer else None
-    while found := _DECLARATION.match(text, position):
-        if (written := found["base"]) is not None:
-            base = _resolved(base, _unescape_codepoints(written))
-        elif (prefix := found["prefix"]) is not None:
-            namespace = _unescape_codepoints(found["namespace"])
-            prefixes[prefix] = _resolved(base, namespace)
-        position = found.end()
-    return Prologue(MappingProxyType(prefixes), base, position)
-
-
-def names_iri(text: str, iri: str, base: str | None = None) -> bool:
-    """Whether an IRI is in a query or an operation, however it is written; the text need not parse."""
-    prologue = read_prologue(text, 0, Prologue({}, base, 0))
-    return any(prologue.expand(token) == iri for token in read_tokens(text, prologue.end))
-
-
-def syntax_problem(what: str, complaint: str, text: str) -> SyntaxProblem:
-    """The engine's complaint ("error at 2:15: expected ...") about a text, with a place and a reason."""
-    found = re.match(r"(?:.*?)error at (\d+):(\d+): (.*)", complaint, re.DOTALL)
-    if found is None:
-        return SyntaxProblem(f"The {what} does not parse: {complaint}")
-    # Imported here, as it is seldom needed.
-    from sparql.syntax.syntax_reasons import offset_of, place_of, reason_for
-
-    offset, reason = reason_for(what, text, offset_of(text, int(found[1]), int(found[2])), found[3])
-    line, column = place_of(text, offset)
-    return SyntaxProblem(
-        f"The {what} does not parse at line {line}, column {column}: {reason}.", line, column
-    )
 
 
 @lru_cache(maxsize=2048)
@@ -225,7 +147,34 @@ def _is_dataset_word(token: Token) -> bool:
     return word in ("FROM", "USING", "WITH") or word.endswith(("FROM", "FROMNAMED", "USINGNAMED"))
 
 
-def _unescape_codepoints(text: str) -> str:
-    if "\\" not in text:
-        return text
-    return _CODEPOINT.sub(lambda found: chr(int(found[1] or found[2], 16)), text)
+def with_columns(text: str, columns: Callable[[], Iterable[str]]) -> str:
+    """The query with these names in place of the `*` of its outer SELECT; as it is where that has none.
+
+    The engine sorts the columns of `*` by name. SPARQL leaves the order open (18.2.1), but who writes `*`
+    expects subject before object, as in other stores.
+    """
+    place = _star(text) if _MAYBE_STAR.search(text) else None
+    shown = " ".join("?" + name for name in columns()) if place is not None else ""
+    return f"{text[:place]} {shown} {text[place + 1 :]}" if place is not None and shown else text
+
+
+def as_in(text: str, names: Iterable[str]) -> list[str]:
+    """The names of variables in the order of their first appearance in a text; others come last."""
+    wanted = set(names)
+    named = (token.text[1:] for token in read_tokens(text) if token.kind is TokenKind.VARIABLE)
+    ordered = [name for name in dict.fromkeys(named) if name in wanted]
+    return ordered + sorted(wanted.difference(ordered))
+
+
+def _star(text: str) -> int | None:
+    """Where the `*` of the outer SELECT is."""
+    if (found := _STAR_AT_ONCE.match(text)) is not None:
+        return found.end() - 1
+    selecting = False
+    for token in read_tokens(text):
+        if selecting and not token.is_word("DISTINCT", "REDUCED"):
+            return token.start if token.text == "*" else None
+        if token.is_word("CONSTRUCT", "DESCRIBE", "ASK"):
+            return None
+        selecting = selecting or token.is_word("SELECT")
+    return None

@@ -1,4 +1,4 @@
-"""SPARQL text as tokens (SPARQL 1.1 and 1.2 Query, 19.8, terminals).
+"""SPARQL text as tokens, and the terms that they make (SPARQL 1.1 and 1.2 Query, 19.8, terminals).
 
 The one place where the terminals need context is ``<``: after an operand inside an expression it compares,
 elsewhere it opens an IRI. ``FILTER(?a<?b&&?c='x>')`` would otherwise be read as an IRI followed by an open
@@ -8,11 +8,17 @@ string, which could hide what comes next.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
+from urllib.parse import urljoin
+
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Variable
+
+from sparql.model.vocabulary import RDF, XSD
 
 
 class TokenKind(Enum):
@@ -198,3 +204,237 @@ class _Context:
         if before is not None and before.kind is TokenKind.WORD:
             return before.text.upper() not in _BEFORE_LISTS
         return self._follow is not _Follow.NONE
+
+
+LABELED = "label"
+"""How the names of blank nodes begin that have a label in the text; those of others begin otherwise."""
+
+_SPACE = r"(?:[ \t\r\n]|\#[^\r\n]*(?:[\r\n]|\Z))*"
+_DECLARATION = re.compile(
+    rf"""{_SPACE}(?:
+        BASE{_SPACE}<(?P<base>[^<>"{{}}|^`\x00-\x20]*)>
+      | PREFIX{_SPACE}(?P<prefix>[^\s:<>]*):{_SPACE}<(?P<namespace>[^<>"{{}}|^`\x00-\x20]*)>
+      | VERSION{_SPACE}(?:"[^"\r\n]*"|'[^'\r\n]*')
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LOCAL_ESCAPE = re.compile(r"\\([_~.\-!$&'()*+,;=/?#@%])")
+_CODEPOINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_PLAIN = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+
+
+@dataclass(frozen=True)
+class Prologue:
+    """The declarations at the head of a request or of one operation; ``end`` is where they stop."""
+
+    prefixes: Mapping[str, str]
+    base: str | None
+    end: int
+
+    def as_text(self) -> str:
+        """The declarations on one line, in the form that both SPARQL and Turtle read."""
+        base = "" if self.base is None else f"BASE <{self.base}> "
+        return base + " ".join(f"PREFIX {name}: <{iri}>" for name, iri in self.prefixes.items())
+
+    def expand(self, token: Token) -> str | None:
+        """The absolute IRI of an IRI or prefixed-name token; None for other tokens."""
+        if token.kind is TokenKind.IRI:
+            return _resolved(self.base, _unescape_codepoints(token.text[1:-1]))
+        if token.kind is TokenKind.PREFIXED_NAME:
+            prefix, _, local = token.text.partition(":")
+            namespace = self.prefixes.get(prefix)
+            return None if namespace is None else namespace + _LOCAL_ESCAPE.sub(r"\1", local)
+        return None
+
+
+def read_prologue(text: str, position: int = 0, outer: Prologue | None = None) -> Prologue:
+    """The BASE, PREFIX and VERSION declarations from ``position`` on, added to those of ``outer``."""
+    prefixes = dict(outer.prefixes) if outer else {}
+    base = outer.base if outer else None
+    while found := _DECLARATION.match(text, position):
+        if (written := found["base"]) is not None:
+            base = _resolved(base, _unescape_codepoints(written))
+        elif (prefix := found["prefix"]) is not None:
+            prefixes[prefix] = _resolved(base, _unescape_codepoints(found["namespace"]))
+        position = found.end()
+    return Prologue(MappingProxyType(prefixes), base, position)
+
+
+def names_iri(text: str, iri: str, base: str | None = None) -> bool:
+    """Whether an IRI is in a query or an operation, however it is written; the text need not parse."""
+    prologue = read_prologue(text, 0, Prologue({}, base, 0))
+    return any(prologue.expand(token) == iri for token in read_tokens(text, prologue.end))
+
+
+def read_string(written: str) -> str | None:
+    """The value of a quoted string (SPARQL 1.1 Query, 4.1.2 and 19.7); None where an escape is unknown."""
+    quotes = 3 if written[:3] in ('"""', "'''") and len(written) >= 6 else 1
+    inner = written[quotes:-quotes]
+    if "\\" not in inner:
+        return inner
+
+    def unescape(found: re.Match[str]) -> str:
+        return chr(int(found[1] or found[2], 16)) if found[1] or found[2] else _PLAIN[found[3]]
+
+    try:
+        return _ESCAPE.sub(unescape, inner)
+    except (KeyError, ValueError):
+        return None
+
+
+def read_number(written: str) -> Literal:
+    """A number in its datatype: integer, decimal or, with an exponent, double."""
+    if "e" in written.lower():
+        return Literal(written, datatype=XSD.double)
+    return Literal(written, datatype=XSD.decimal if "." in written else XSD.integer)
+
+
+def _resolved(base: str | None, written: str) -> str:
+    """An IRI against the base (RFC 3986, 5.2). An absolute one stays as it is written, and an empty fragment
+    stays too: `http://e/ns#` names another thing than `http://e/ns`, which is what `urljoin` makes of it."""
+    if not base or _ABSOLUTE.match(written):
+        return written
+    return urljoin(base, written) + ("#" if written.endswith("#") else "")
+
+
+def _unescape_codepoints(text: str) -> str:
+    if "\\" not in text:
+        return text
+    return _CODEPOINT.sub(lambda found: chr(int(found[1] or found[2], 16)), text)
+
+
+class NotUnderstood(Exception):
+    """The text is not read here; `reason` says where it stopped."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class TermReader:
+    """A place among the tokens of a text, after its prologue. What it cannot read raises NotUnderstood."""
+
+    def __init__(self, text: str, prologue: Prologue, tokens: Sequence[Token] | None = None) -> None:
+        self._text = text
+        self._prologue = prologue
+        self._tokens: Sequence[Token] = list(read_tokens(text, prologue.end)) if tokens is None else tokens
+        self._position = 0
+
+    def _peek(self, ahead: int = 0) -> Token | None:
+        position = self._position + ahead
+        return self._tokens[position] if position < len(self._tokens) else None
+
+    def _next(self) -> Token:
+        token = self._peek()
+        if token is None:
+            raise self._stop(token)
+        self._position += 1
+        return token
+
+    def _here(self) -> int:
+        token = self._peek()
+        return self._end() if token is None else token.start
+
+    def _end(self) -> int:
+        return self._tokens[self._position - 1].end if self._position else self._prologue.end
+
+    def _at(self, sign: str) -> bool:
+        token = self._peek()
+        return token is not None and token.kind is TokenKind.PUNCTUATION and token.text == sign
+
+    def _take(self, sign: str) -> bool:
+        if self._at(sign):
+            self._position += 1
+            return True
+        return False
+
+    def _expect(self, sign: str) -> Token:
+        token = self._next()
+        if token.kind is not TokenKind.PUNCTUATION or token.text != sign:
+            raise self._stop(token)
+        return token
+
+    def _at_word(self, *words: str) -> bool:
+        token = self._peek()
+        return token is not None and token.is_word(*words)
+
+    def _take_word(self, *words: str) -> bool:
+        if self._at_word(*words):
+            self._position += 1
+            return True
+        return False
+
+    def _expect_word(self, word: str) -> None:
+        if not self._take_word(word):
+            raise self._stop(self._peek())
+
+    def _stop(self, token: Token | None) -> NotUnderstood:
+        if token is None:
+            return NotUnderstood("the text ends too early")
+        line = self._text.count("\n", 0, token.start) + 1
+        return NotUnderstood(f"{token.text[:40]!r} in line {line} is not read here")
+
+    def _constant(self) -> NamedNode | Literal:
+        token = self._peek()
+        if token is None:
+            raise self._stop(token)
+        if token.kind in (TokenKind.IRI, TokenKind.PREFIXED_NAME):
+            return self._iri()
+        if token.kind is TokenKind.STRING:
+            return self._string()
+        if token.is_word("TRUE", "FALSE"):
+            self._position += 1
+            return Literal(token.text.lower() == "true")
+        if token.kind is TokenKind.NUMBER or token.text in ("+", "-"):
+            sign = self._next().text if token.text in ("+", "-") else ""
+            return read_number(sign + self._number())
+        raise self._stop(token)
+
+    def _string(self) -> Literal:
+        token = self._next()
+        value = read_string(token.text)
+        if value is None:
+            raise self._stop(token)
+        following = self._peek()
+        try:
+            if following is not None and following.kind is TokenKind.LANGUAGE:
+                self._position += 1
+                tag, _, direction = following.text[1:].partition("--")
+                return Literal(value, language=tag, direction=BaseDirection(direction) if direction else None)
+            return Literal(value, datatype=self._iri()) if self._take("^^") else Literal(value)
+        except ValueError:
+            raise self._stop(token) from None
+
+    def _iri(self) -> NamedNode:
+        token = self._next()
+        if token.is_word("A") and token.text == "a":
+            return RDF.type
+        iri = self._prologue.expand(token)
+        if iri is None:
+            raise self._stop(token)
+        try:
+            return NamedNode(iri)
+        except ValueError:
+            raise self._stop(token) from None
+
+    def _variable(self) -> str:
+        token = self._next()
+        if token.kind is not TokenKind.VARIABLE:
+            raise self._stop(token)
+        return token.text[1:]
+
+    def _blank_node(self) -> BlankNode:
+        return BlankNode(LABELED + self._next().text[2:].encode().hex())
+
+    def _name(self) -> NamedNode | Variable:
+        token = self._peek()
+        is_variable = token is not None and token.kind is TokenKind.VARIABLE
+        return Variable(self._variable()) if is_variable else self._iri()
+
+    def _number(self) -> str:
+        token = self._next()
+        if token.kind is not TokenKind.NUMBER:
+            raise self._stop(token)
+        return token.text

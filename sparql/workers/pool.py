@@ -15,7 +15,7 @@ from pyoxigraph import NamedNode, RdfFormat, parse
 from sparql.model.errors import MalformedRequest, QueryTimeout, ReaderLost, SparqlError, StoreUnwritable
 from sparql.model.vocabulary import GRAPH
 from sparql.protocol.formats import BY_NAME, Format
-from sparql.rewriting.meaning.probes import Probe, Row, rows_of
+from sparql.rewriting.steps import Probe, Row, rows_of
 from sparql.storage.database import unwritable
 from sparql.syntax.request_facts import facts_of
 from sparql.workers.checkpoints import CheckpointSource

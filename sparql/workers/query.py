@@ -20,9 +20,9 @@ from sparql.model.errors import (
 )
 from sparql.model.vocabulary import GRAPH
 from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS, WITH_PREFIXES, Format
-from sparql.rewriting.meaning.probes import Probe, Row
+from sparql.rewriting.steps import Probe, Row
+from sparql.syntax.problems import unknown_function
 from sparql.syntax.request_facts import Kind, facts_of
-from sparql.syntax.unknown_functions import unknown_function
 from sparql.workers.frames import FrameKind
 from sparql.writing.update_account import QuadDelta
 

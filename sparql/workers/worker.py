@@ -38,8 +38,8 @@ from pyoxigraph import (
 from sparql.model.errors import GraphUnknown, SparqlError
 from sparql.protocol.formats import BY_NAME, Format
 from sparql.storage.dump import check_triple_terms, triple_term_unwritable
-from sparql.syntax.column_order import as_in, with_columns
-from sparql.syntax.unknown_functions import tolerating
+from sparql.syntax.problems import tolerating
+from sparql.syntax.request_facts import as_in, with_columns
 from sparql.workers.frames import HEADER_SIZE, FrameKind, pack, pack_json, unpack_header
 from sparql.workers.functions import FUNCTION_IRIS, Functions, load_aggregates, load_functions
 from sparql.workers.limits import die_with_parent, forbid_network
@@ -141,7 +141,7 @@ class Worker:
     def _syntax_problem(self, kind: FrameKind, request: dict[str, Any], error: SyntaxError) -> SparqlError:
         """The error with its position in the text as sent, if another text was run."""
         # Imported here, since it is rarely needed.
-        from sparql.syntax.request_facts import syntax_problem
+        from sparql.syntax.problems import syntax_problem
 
         text, sent = request["text"], request.get("sent")
         if sent is not None:

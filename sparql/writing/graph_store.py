@@ -29,9 +29,9 @@ from sparql.model.errors import (
 )
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DEFAULT, DERIVED, GRAPH, INFERRED, ONTOLOGY
-from sparql.protocol.conditions import Conditions
 from sparql.protocol.formats import GRAPH_FORMATS, Format
-from sparql.syntax.nesting_guard import TERM_TOO_LONG, ShallowFile
+from sparql.protocol.requests import Conditions
+from sparql.syntax.nesting import TERM_TOO_LONG, ShallowFile
 
 _PARAMETERS = ("graph", "default", "partial", "format")
 

@@ -15,19 +15,21 @@ from sparql.model.errors import (
     RemoteAccessRefused,
 )
 from sparql.model.vocabulary import DEFAULT, DERIVED, GRAPH, INFERRED, ONTOLOGY, UKG
-from sparql.syntax.operations import (
+from sparql.syntax.problems import tolerating
+from sparql.syntax.request_facts import facts_of
+from sparql.syntax.tokens import names_iri
+from sparql.syntax.updates import (
     Clear,
     Create,
+    GraphName,
     GraphReference,
     GraphSet,
     Load,
     Modify,
     Operation,
+    Solution,
     Transfer,
 )
-from sparql.syntax.request_facts import facts_of, names_iri
-from sparql.syntax.templates import GraphName, Solution
-from sparql.syntax.unknown_functions import tolerating
 from sparql.writing.update_account import Account, is_system_graph
 
 _TEXT_MATCH = UKG.textMatch

@@ -19,8 +19,9 @@ from pyoxigraph import NamedNode
 from sparql.model.errors import MalformedRequest, RemoteAccessRefused
 from sparql.model.triple_store import Readable
 from sparql.storage.database import WriteBuffer
-from sparql.syntax.operations import Load, Modify, Operation, read_operations
-from sparql.syntax.request_facts import Kind, facts_of, syntax_problem
+from sparql.syntax.problems import syntax_problem
+from sparql.syntax.request_facts import Kind, facts_of
+from sparql.syntax.updates import Load, Modify, Operation, read_operations
 from sparql.writing.update_account import Account, QuadDelta
 from sparql.writing.update_steps import Functions, Step
 

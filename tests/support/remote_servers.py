@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 from pyoxigraph import NamedNode
 
-from sparql.remote.address import RemoteAddress
+from sparql.remote.endpoint import RemoteAddress
 from tests.support.tgi_stand_in import free_port
 
 OXIGRAPH = Path(sysconfig.get_path("scripts")) / "oxigraph"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sparql.rewriting.meaning.probes import Probe, Row, Steps
+from sparql.rewriting.steps import Probe, Row, Steps
 
 
 def drive(steps: Steps[str], ask: Callable[[Probe], list[Row]]) -> str:

@@ -14,9 +14,8 @@ from geo.functions import FUNCTIONS
 from sparql.model.options import Options
 from sparql.model.source import NamedGraphSource
 from sparql.model.vocabulary import DEFAULT, DERIVED, GEO, RDF, RDFS, Namespace
-from sparql.rewriting.meaning.probes import Probe, Row
-from sparql.rewriting.report import Report
 from sparql.rewriting.rewriter import Preparation, Rewriter
+from sparql.rewriting.steps import Probe, Report, Row
 from sparql.spatial.relations import SpatialRelations
 from tests.support.rewriting import drive
 

@@ -28,7 +28,7 @@ from server.settings import Settings
 from sparql.model.errors import FetchFailed, FetchRefused, PayloadProblem, RemoteAccessRefused
 from sparql.protocol.formats import GRAPH_FORMATS
 from sparql.protocol.requests import DIRECT_UPDATE, FORM, ProtocolRequest
-from sparql.syntax.nesting import rdf_depth, size_of
+from sparql.syntax.nesting import size_of
 from sparql.syntax.request_facts import Kind, facts_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ MOST_OPERATORS = 2000
 
 
 class TextLimits:
-    """The limits of SPARQL texts and RDF bodies, checked before any parser sees them."""
+    """The limits of SPARQL texts, checked before any parser sees them."""
 
     def __init__(self, settings: Settings) -> None:
         self._longest = {Kind.QUERY: LONGEST_QUERY, Kind.UPDATE: settings.max_update_chars}
@@ -64,11 +64,6 @@ class TextLimits:
             raise NestedTooDeep(self._depth)
         if size.operators > self._operators:
             raise TextTooComplex(self._operators)
-
-    def check_rdf(self, data: bytes, format_: RdfFormat) -> None:
-        """Raises `NestedTooDeep`."""
-        if rdf_depth(data, format_) > self._depth:
-            raise NestedTooDeep(self._depth)
 
 
 class RateLimit:
@@ -172,7 +167,7 @@ class Admission:
             return found
         from sparql.protocol.federation import localize
 
-        guarded = _GuardedSources(self._remote, self.limits, timeout_s)
+        guarded = _GuardedSources(self._remote, timeout_s)
         localized = await localize(found.text, guarded if self._remote.hosts else _NoSources(), base)
         return replace(found, text=localized.text, warnings=localized.passed_over)
 
@@ -192,12 +187,10 @@ class _GuardedSources:
     """Other hosts, as SERVICE and LOAD see them."""
 
     remote: RemoteAccess
-    limits: TextLimits
     timeout_s: float
 
     async def results(self, endpoint: str, query: str) -> bytes:
         found = await self.remote.fetch(endpoint, _RESULTS, form={"query": query}, timeout_s=self.timeout_s)
-        self.limits.check_rdf(found.content, RdfFormat.JSON_LD)
         return found.content
 
     async def triples(self, document: str) -> Sequence[Triple]:
@@ -206,7 +199,6 @@ class _GuardedSources:
         format_ = (by_name or by_type) if found.media_type in _VAGUE else (by_type or by_name)
         if format_ is None:
             raise FetchFailed(document, f"'{found.media_type}' is no RDF format")
-        self.limits.check_rdf(found.content, format_)
         return await asyncio.to_thread(_parse, found.content, format_, found.url)
 
 
@@ -215,7 +207,7 @@ def _by_name(url: str) -> RdfFormat | None:
 
 
 def _parse(content: bytes, format_: RdfFormat, url: str) -> list[Triple]:
-    from sparql.syntax.nesting_guard import ShallowFile
+    from sparql.syntax.nesting import ShallowFile
 
     try:
         guarded = cast("IO[bytes]", ShallowFile(io.BytesIO(content), format_))

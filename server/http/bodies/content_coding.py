@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.errors import BodyTooLarge, MalformedBody, UnsupportedCoding
-from sparql.protocol.conditions import COMPRESSED
+from sparql.protocol.requests import COMPRESSED
 
 _GZIP: Final = ("gzip", "x-gzip")
 _WITH_GZIP_HEADER: Final = 16 + zlib.MAX_WBITS

@@ -16,7 +16,7 @@ from server.http.bodies.streaming import ClientLeft, until_gone, while_connected
 from server.http.idempotency.kept_replies import KEY
 from server.http.reporting.problems import ProblemMap
 from sparql.model.errors import NotAcceptable
-from sparql.protocol.negotiation import MediaType, choose
+from sparql.protocol.formats import MediaType, choose
 
 if TYPE_CHECKING:
     from server.http.request_logging import Draining

@@ -24,8 +24,7 @@ from sparql.model.change import Rejection, Statement, Verdict, Violation
 from sparql.model.errors import NotAcceptable
 from sparql.model.source import Term
 from sparql.model.vocabulary import SH
-from sparql.protocol.formats import GRAPH_FORMATS, Format
-from sparql.protocol.negotiation import MediaType, choose
+from sparql.protocol.formats import GRAPH_FORMATS, Format, MediaType, choose
 from sparql.provenance.records import Support
 
 if TYPE_CHECKING:

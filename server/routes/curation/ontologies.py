@@ -20,8 +20,7 @@ from server.message import IRI_FORM
 from server.routes.page import page_of, prefers_html
 from server.services import Services
 from sparql.model.errors import TripleTermUnwritable
-from sparql.protocol.formats import FOR_TRIPLE_TERMS, GRAPH_FORMATS, Format
-from sparql.protocol.negotiation import choose
+from sparql.protocol.formats import FOR_TRIPLE_TERMS, GRAPH_FORMATS, Format, choose
 from sparql.workers.query import QueryRequest
 
 

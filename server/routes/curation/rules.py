@@ -29,9 +29,8 @@ from server.rules.rule_registry import RuleRegistry
 from server.rules.ruleset import Ruleset, turtle
 from server.rules.shape_examples import examples_of
 from server.services import Services
-from sparql.protocol.conditions import COMPRESSED
-from sparql.protocol.formats import GRAPH_FORMATS
-from sparql.protocol.negotiation import choose
+from sparql.protocol.formats import GRAPH_FORMATS, choose
+from sparql.protocol.requests import COMPRESSED
 from sparql.provenance.term_rewrites import LEAVE, Rewriting
 
 _VALUES: Final = ("true", "false", "1", "0", "")

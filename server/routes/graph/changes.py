@@ -19,7 +19,7 @@ from server.http.bodies.event_stream import RETRY, STILL_HERE, event, events_for
 from server.http.pages import Needed
 from server.http.request_logging import Draining
 from sparql.model.errors import ChangesForgotten
-from sparql.protocol.negotiation import MediaType, choose
+from sparql.protocol.formats import MediaType, choose
 from sparql.storage.change_log import ChangeLog, ChangeReader
 
 _LINES = MediaType("application/x-ndjson", ("application/jsonl", "application/json"))

@@ -23,7 +23,7 @@ from server.http.pages import NUMBERS, Needed
 from server.message import IRI_FORM, AbsoluteIri
 from server.services import Services
 from sparql.model.vocabulary import GEO
-from sparql.protocol.conditions import Conditions
+from sparql.protocol.requests import Conditions
 
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry

@@ -30,12 +30,13 @@ from sparql.protocol.formats import (
     RESULT_FORMATS,
     WITH_PREFIXES,
     Format,
+    choose,
+    first_known,
 )
-from sparql.protocol.negotiation import choose, first_known
 from sparql.protocol.requests import PARAMETERS, ProtocolRequest, read_request
 from sparql.rewriting.rewriter import Preparation, Rewriter
+from sparql.syntax.problems import unknown_function_message
 from sparql.syntax.request_facts import Kind, QueryForm, facts_of
-from sparql.syntax.unknown_functions import unknown_function_message
 from sparql.workers.functions import load_aggregates, load_functions
 from sparql.workers.query import QueryRequest, QueryService, StreamedResult
 

@@ -22,8 +22,7 @@ from server.http.pages import Needed
 from server.message import IRI_FORM, Message
 from server.services import Services
 from server.stores import is_remote
-from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS
-from sparql.protocol.negotiation import choose, choose_by_name
+from sparql.protocol.formats import BY_NAME, GRAPH_FORMATS, choose, choose_by_name
 from sparql.storage.backup import back_up
 
 # As long as Linux takes the name of a file or folder, and a path.

@@ -27,9 +27,8 @@ from server.http.reporting.statements import judged_in_full, refusal, rejection_
 from server.settings import Settings
 from sparql.model.errors import MalformedRequest, ProtectedGraph
 from sparql.model.triple_store import TripleStore
-from sparql.protocol.conditions import Conditions, graph_tag
-from sparql.protocol.formats import GRAPH_FORMATS, Format
-from sparql.protocol.negotiation import choose, choose_by_name
+from sparql.protocol.formats import GRAPH_FORMATS, Format, choose, choose_by_name
+from sparql.protocol.requests import Conditions, graph_tag
 from sparql.workers.query import QueryService
 from sparql.writing.graph_store import (
     ChangeWriter,

@@ -20,7 +20,7 @@ from shapes.gate.gate import ShapesGate
 from shapes.loading import load_shapes
 from sparql.model.errors import RemoteUnreachable
 from sparql.model.vocabulary import PROVENANCE
-from sparql.remote.address import RemoteAddress
+from sparql.remote.endpoint import RemoteAddress
 from tests.server.conftest import RecordedModel, own_gate, select
 from tests.support.remote_servers import VIRTUOSO_DEFAULT_GRAPH, clear, direct, oxigraph_server, virtuoso
 from tests.support.running_server import RunningServer

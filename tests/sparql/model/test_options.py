@@ -15,9 +15,9 @@ from sparql.model.errors import MalformedRequest
 from sparql.model.options import Inference, Options
 from sparql.model.vocabulary import DEFAULT, GEO, RDF, RDFS, UKG
 from sparql.names.labels import LabelIndex
-from sparql.rewriting.meaning.probes import Probe, Row
-from sparql.rewriting.meaning.topology import PROPERTIES
 from sparql.rewriting.rewriter import Rewriter
+from sparql.rewriting.steps import Probe, Row
+from sparql.rewriting.topology import PROPERTIES
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer

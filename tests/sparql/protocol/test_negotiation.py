@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparql.model.errors import MalformedRequest, NotAcceptable
-from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS
-from sparql.protocol.negotiation import choose, choose_by_name
+from sparql.protocol.formats import GRAPH_FORMATS, RESULT_FORMATS, choose, choose_by_name
 
 
 @pytest.mark.parametrize(

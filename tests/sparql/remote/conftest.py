@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sparql.remote.address import RemoteAddress
+from sparql.remote.capabilities import StoreCapabilities
+from sparql.remote.endpoint import RemoteAddress
 from sparql.remote.store import RemoteStore
-from sparql.remote.store_capabilities import StoreCapabilities
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.support.remote_servers import clear, oxigraph_server, virtuoso
 

@@ -11,7 +11,7 @@ from sparql.model.change import Change, Statement
 from sparql.model.errors import RemoteRefused, RemoteUndecided, RemoteUnreachable
 from sparql.model.vocabulary import PROVENANCE, RDFS
 from sparql.names.labels import LabelIndex
-from sparql.remote.address import RemoteAddress
+from sparql.remote.endpoint import RemoteAddress
 from sparql.remote.store import RemoteStore
 from sparql.storage.change_log import ChangeLog
 from sparql.writing.writer import Writer

@@ -8,7 +8,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from sparql.model.errors import ProtectedGraph, RemoteConflict, RemoteUnsupported
 from sparql.model.vocabulary import DEFAULT, DERIVED, GEO, PROVENANCE, RDF, XSD
-from sparql.remote.address import RemoteAddress
+from sparql.remote.endpoint import RemoteAddress
 from sparql.remote.store import RemoteStore
 from sparql.storage.change_log import ChangeLog
 from sparql.writing.updates import capture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sparql.remote.texts import reads_beside
+from sparql.remote.capabilities import reads_beside
 
 BESIDE = "urn:x:beside"
 PREFIX = "PREFIX b: <urn:x:> PREFIX : <http://e.org/> "

@@ -8,9 +8,9 @@ import pytest
 
 from sparql.model.options import Inference, Options
 from sparql.protocol.formats import RESULT_FORMATS
-from sparql.rewriting.ast import parser
 from sparql.rewriting.rewriter import Rewriter
 from sparql.storage.embedded_store import EmbeddedStore
+from sparql.syntax import parser
 from tests.support.spatial_city import PREFIXES
 
 QUERY = (

@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import RdfFormat
 
 from sparql.model.errors import PayloadProblem
-from sparql.syntax.nesting_guard import ShallowFile
+from sparql.syntax.nesting import ShallowFile
 
 BODY = (
     '<?xml version="1.0"?><!DOCTYPE rdf:RDF [{declared}]>'

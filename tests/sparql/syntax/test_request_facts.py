@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparql.model.errors import RemoteAccessRefused
-from sparql.syntax.request_facts import Kind, QueryForm, facts_of, read_prologue
-from sparql.syntax.tokens import Token, TokenKind, read_tokens
+from sparql.syntax.request_facts import Kind, QueryForm, facts_of
+from sparql.syntax.tokens import Token, TokenKind, read_prologue, read_tokens
 
 
 @pytest.mark.parametrize(

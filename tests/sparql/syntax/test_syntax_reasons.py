@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparql.model.errors import SyntaxProblem
-from sparql.syntax.request_facts import syntax_problem
+from sparql.syntax.problems import syntax_problem
 
 
 def problem_of(text: str, what: str) -> SyntaxProblem | None:

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from sparql.model.errors import SyntaxProblem
-from sparql.syntax.request_facts import syntax_problem
+from sparql.syntax.problems import syntax_problem
 from sparql.workers.frames import FrameKind, pack, pack_json
 from sparql.workers.process import FrameReader
 

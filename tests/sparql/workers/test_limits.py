@@ -14,7 +14,7 @@ import pytest
 
 from sparql.model.errors import QueryMemoryExceeded, QueryTimeout, TooManyQueries
 from sparql.protocol.formats import BY_NAME
-from sparql.rewriting.meaning.probes import Probe, Row
+from sparql.rewriting.steps import Probe, Row
 from sparql.workers.pool import WorkerPool
 from sparql.workers.query import QueryRequest
 from sparql.workers.workers import PoolSettings

@@ -18,8 +18,8 @@ from sparql.model.errors import (
     UnsupportedMediaType,
 )
 from sparql.model.vocabulary import DEFAULT, DERIVED, ONTOLOGY, Namespace
-from sparql.protocol.conditions import Conditions, TagList, graph_tag
 from sparql.protocol.formats import BY_NAME
+from sparql.protocol.requests import Conditions, TagList, graph_tag
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.graph_store import GraphStore, payload_format, read_address, read_payload
 from sparql.writing.writer import Writer

@@ -22,8 +22,7 @@ from server.http.access.client_limits import limited_protocol
 from server.http.access.clients import Clients
 from server.settings import Settings
 from sparql.model.errors import PayloadProblem
-from sparql.syntax.nesting import rdf_depth, size_of
-from sparql.syntax.nesting_guard import ShallowFile
+from sparql.syntax.nesting import ShallowFile, size_of
 from sparql.syntax.request_facts import Kind
 from sparql.syntax.tokens import read_tokens
 from tests.support.listening import listening
@@ -114,20 +113,6 @@ def test_runs_of_names_are_cut_as_the_engine_cuts_them():
 def test_any_text_is_measured(text: str):
     found = size_of(text, depth_limit=0, operator_limit=0)
     assert 0 <= found.depth <= len(text)
-
-
-@pytest.mark.parametrize(
-    ("format_", "data", "levels"),
-    [
-        (RdfFormat.TURTLE, b"<a:a> <a:b> " + b"<<( <a:a> <a:b> " * 500 + b"1" + b" )>>" * 500 + b" .", 500),
-        (RdfFormat.TURTLE, b'<a:a> <a:b> \'<<((([[\', """<<( " """ . # <<((\n', 0),
-        (RdfFormat.N_TRIPLES, b"<a:a#(> <a:b> '<<(' .\n" * 300, 0),
-        (RdfFormat.JSON_LD, b'{"a":' * 300 + b'"[[[["' + b"}" * 300, 300),
-        (RdfFormat.RDF_XML, b"<a><b x='>'/><!-- <c><c> -->" * 200 + b"</a>" * 200, 200),
-    ],
-)
-def test_the_depth_of_rdf_is_counted(format_: RdfFormat, data: bytes, levels: int):
-    assert rdf_depth(data, format_) == levels
 
 
 @pytest.mark.parametrize("between", [b"", b"#)>>\n", b"\n", b" # ' )>> ' \n", b"\t"])

@@ -1,4 +1,0 @@
-"""The syntax tree of SPARQL queries: nodes, the parser, and writing a tree as text.
-
-May import `sparql.syntax`.
-"""
