@@ -1,9 +1,9 @@
 """Records the examples of the API's description: `python -m clients.record_examples URL [PART...]`.
 
 The server at the address must hold a copy of the demo (`urbankg demo`), which this program changes, and use
-copies of the ontology and the shapes (`--ontology`, `--shapes`). Two parts need servers of their own:
-`missing` one with a model and an encyclopedia that know a Rope Museum (`tests/server/gaps/test_loop.py`),
-`holding` one as in `tests/server/intake/held/test_held_judge.py`. Requests are kept as they were sent,
+copies of the ontology and the shapes (`--ontology`, `--shapes`). One part needs a server of its own:
+`missing` one with a model and an encyclopedia that know a Rope Museum (`tests/server/gaps/test_loop.py`).
+Requests are kept as they were sent,
 answers with long texts and lists cut. Examples that are not recorded this time stay.
 """
 
@@ -285,22 +285,6 @@ def looking_back(to: Recorder) -> None:
     to.send("/queries/slow")
 
 
-def holding(to: Recorder) -> None:
-    """Batches on which much depends."""
-    codes = " ".join(f'<{CODES}place{n}> <{CODES}code> "c{n}" .' for n in range(2000))
-    update = {"content-type": "application/sparql-update"}
-    to.client.post("/update", content=f"INSERT DATA {{ {codes} }}", headers=update)
-    for number in range(9):
-        term = {"type": "literal", "value": f"x{number}"}
-        statement = {"subject": f"{CODES}list", "predicate": f"{CODES}barred", "object": term}
-        posted = to.client.post("/candidates", json={"statements": [statement], "source": "a list"})
-    identifier = posted.headers["location"].rpartition("/")[2]
-    to.send("/held/{identifier}", "DELETE", at={"identifier": identifier})
-    to.send("/held", params={"status": "any", "limit": 2})
-    to.send("/held/{identifier}", at={"identifier": identifier})
-    to.send("/held/judge", "POST")
-
-
 PARTS: Final = (queries, reading, texts, deciding, asking, operating, looking_back)
 
 
@@ -336,6 +320,6 @@ def _keep(examples: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    chosen = [part for part in (*PARTS, holding, missing) if part.__name__ in sys.argv[2:]]
+    chosen = [part for part in (*PARTS, missing) if part.__name__ in sys.argv[2:]]
     for identifier in record(sys.argv[1], chosen or PARTS):
         print(f"no example of {identifier}", file=sys.stderr)

@@ -41,7 +41,7 @@ from server.routes.graph import (
     store,
     suggest,
 )
-from server.routes.text import ask, extractions, held, jobs, models, sources, traces
+from server.routes.text import ask, extractions, jobs, models, sources, traces
 from server.rules.following import following
 from server.services import Services
 from sparql.model.errors import SparqlError
@@ -116,7 +116,6 @@ def _add_routes(app: FastAPI, services: Services) -> None:
     routers += [part.router(services, known) for part in (changes, models, traces, ontologies)]
     for part in (
         extractions,
-        held,
         jobs,
         sources,
         relations,

@@ -32,8 +32,6 @@ ServerError
 ├── RequestUnderWay     a repeated request whose first one is not answered yet
 ├── ReplyLost           a repeated request that was carried out, and whose reply was not kept
 ├── TooManyListeners    a stream of events has all the listeners it takes
-├── HeldUnreadable      a held batch of another version of the program
-├── HeldSettled         a held batch that was judged or withdrawn already
 └── UnknownResource     an identifier that does not exist
 """
 
@@ -314,21 +312,6 @@ class LoadRefused(ServerError):
             f"Refused as a whole, nothing of it was loaded: {', '.join(names)}.{kept} `loads` says why; fix "
             "it, or send partial=true for what conforms."
         )
-
-
-class HeldUnreadable(ServerError):
-    """The record of a held batch that this version of the program cannot read."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"A held batch cannot be read: {reason}. Withdraw it by DELETE, and send it again.")
-
-
-class HeldSettled(ServerError):
-    """A held batch that no longer waits."""
-
-    def __init__(self, identifier: str, state: str) -> None:
-        super().__init__(f"The batch {identifier} is {state} already; GET /held/{identifier} shows its end.")
-        self.state = state
 
 
 class IdempotencyKeyUnusable(ServerError):

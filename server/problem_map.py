@@ -148,8 +148,6 @@ def all_problems() -> ProblemMap:
     add(edit_errors.FolderReadOnly, 409, "Shipped files are not edited")
     add(server.UnknownResource, 404, "Not found")
     add(server.DryRunUnknown, 404, "No such dry run")
-    add(server.HeldUnreadable, 500, "Held batch not readable")
-    add(server.HeldSettled, 409, "Batch already settled", members=lambda error: {"state": error.state})
     add(job.JobUnknown, 404, "No such job")
     add(job.JobConflict, 409, "Job is in another state", members=lambda error: {"state": error.state})
     add(job.JobEmpty, 400, "No documents")

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from server.http.access.guard import Guard
     from server.http.access.keys import KeyStore
     from server.http.request_logging import Draining
-    from server.intake.held.held_judge import HeldJudge
     from server.intake.intake import Intake
     from server.jobs.store import JobStore
     from server.jobs.worker import JobWorker
@@ -127,7 +126,6 @@ class Services:
     decisions: Decisions
     documents: Documents
     merging: Merging
-    held_judge: HeldJudge
     model: MeteredModel
     gaps: GapQueue
     passages: Passages
@@ -181,11 +179,6 @@ class Services:
     def asker(self) -> ThreadedAsker:
         """Answers questions."""
         return self.started.asker
-
-    def judge_held(self) -> None:
-        """Judge the held batches in the background."""
-        held_judge, background = self.held_judge, self.background
-        background.start("judge held batches", lambda: held_judge.judge_waiting(lambda: background.closing))
 
     def read_review_queue(self) -> None:
         """Read the review queue in the background, before somebody searches in it."""

@@ -355,23 +355,6 @@ class Settings(BaseModel):
         description="Most conclusions that are drawn from one change where inference is materialized; a "
         "change that needs more is refused.",
     )
-    fan_in: int = Field(
-        10_000,
-        gt=0,
-        description="Each change is judged at once on up to so many nodes that depend on one statement; a "
-        "statement on which more nodes depend is a hub.",
-    )
-    fan_in_full: int = Field(
-        200_000,
-        gt=0,
-        description="Up to so many nodes that depend on a hub are judged while other writes wait; a change "
-        "that needs more is refused where it cannot be held.",
-    )
-    hub_batches: Literal["hold", "full"] = Field(
-        "hold",
-        description="What happens to texts and candidates with hubs: `hold` answers 202 and judges them "
-        "in the background, `full` judges them at once, as updates, graphs and loads always are.",
-    )
     invalid_geometry: Literal["repair", "refuse"] = Field(
         "repair",
         description="What happens to a geometry that breaks the simple-feature rules: `repair` repairs it "

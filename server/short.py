@@ -177,7 +177,7 @@ class ShortWay:
             scope.setdefault("state", {})[OUTCOME] = outcome
             return None
         vary = b"Accept-Encoding, Origin"
-        if outcome.warnings or outcome.hubs:
+        if outcome.warnings:
             with reading(scope):
                 body = bytes(JSONResponse(update_json(outcome, partial=False)).body)
             vary += b", Accept-Language"

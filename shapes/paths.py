@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 import rdflib
 from pyoxigraph import Literal, NamedNode
@@ -101,69 +100,41 @@ def invert(path: Path) -> Path:
             return Repeat(invert(path.part), path.at_least_one, path.at_most_one)
 
 
-class TooMany(Exception):
-    """A path leads to more nodes than the bound."""
-
-
-def walk(source: TripleSource, start: Term, path: Path, most: int | None = None) -> set[Term]:
-    """The nodes at the end of the path. Raises `TooMany` where it passes more than `most` nodes."""
+def walk(source: TripleSource, start: Term, path: Path) -> set[Term]:
+    """The nodes at the end of the path."""
     match path:
         case Step():
-            if path.forward and isinstance(start, Literal):
+            if not path.forward:
+                return {triple.subject for triple in source.match(None, path.predicate, start)}
+            if isinstance(start, Literal):
                 return set()
-            return _ends(source, start, path, most)
+            return {triple.object for triple in source.match(start, path.predicate, None)}
         case Sequence():
             reached = {start}
             for part in path.parts:
-                reached = _from_each(source, reached, part, most)
+                reached = _from_each(source, reached, part)
             return reached
         case Alternative():
-            return {end for part in path.parts for end in walk(source, start, part, most)}
+            return {end for part in path.parts for end in walk(source, start, part)}
         case Repeat():
-            return _repeat(source, start, path, most)
+            return _repeat(source, start, path)
 
 
-def _from_each(source: TripleSource, nodes: Iterable[Term], path: Path, most: int | None) -> set[Term]:
+def _from_each(source: TripleSource, nodes: Iterable[Term], path: Path) -> set[Term]:
     reached: set[Term] = set()
     for node in nodes:
         check_time()
-        reached |= walk(source, node, path, most)
-        if most is not None and len(reached) > most:
-            raise TooMany
+        reached |= walk(source, node, path)
     return reached
 
 
-def _ends(source: TripleSource, start: Term, step: Step, most: int | None) -> set[Term]:
-    if most is None:
-        if step.forward:
-            return {triple.object for triple in source.match(start, step.predicate, None)}
-        return {triple.subject for triple in source.match(None, step.predicate, start)}
-    if step.forward:
-        found = (triple.object for triple in source.match(start, step.predicate, None))
-    else:
-        found = (triple.subject for triple in source.match(None, step.predicate, start))
-    return at_most(found, most)
-
-
-def at_most(nodes: Iterable[Term], most: int | None) -> set[Term]:
-    """The nodes as a set. Raises `TooMany` after reading one more than `most`."""
-    if most is None:
-        return set(nodes)
-    found = set(islice(nodes, most + 1))
-    if len(found) > most:
-        raise TooMany
-    return found
-
-
-def _repeat(source: TripleSource, start: Term, path: Repeat, most: int | None) -> set[Term]:
+def _repeat(source: TripleSource, start: Term, path: Repeat) -> set[Term]:
     reached: set[Term] = set() if path.at_least_one else {start}
     frontier = {start}
     while frontier:
-        following = _from_each(source, frontier, path.part, most)
+        following = _from_each(source, frontier, path.part)
         frontier = set() if path.at_most_one else following - reached
         reached |= following
-        if most is not None and len(reached) > most:
-            raise TooMany
     return reached
 
 

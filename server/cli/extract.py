@@ -90,8 +90,6 @@ def _print_extraction(outcome: dict[str, Any]) -> int:
     """The outcome on standard output, a summary on standard error."""
     print_json(outcome)
     stderr.print(f"{len(outcome['accepted'])} accepted, {len(outcome['rejected'])} refused")
-    if "held" in outcome:
-        stderr.print(outcome["held"]["reason"], markup=False)
     if outcome["incomplete"] is not None:
         where = f"It stopped at character {outcome['incomplete']['at']}."
         stderr.print(f"{outcome['incomplete']['reason']} {where}", style="yellow", markup=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from curation.proposals import TermKind, Use
 from curation.review.review_queue import ReviewQueue
@@ -15,7 +15,7 @@ from extractors.grounding.linking import LabelEntry
 from ontology import Schema
 from ontology.labels import local_name, split_camel_case
 from server.settings import Settings
-from sparql.model.change import BackgroundValidation, Reach, Rejection, Statement, Violation
+from sparql.model.change import Rejection, Statement, Violation
 from sparql.model.geometry import SLACK_M
 from sparql.model.source import TripleIndex
 from sparql.model.vocabulary import RDF, RDFS, SH
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
     from curation.place_conflicts import PlaceConflicts
-    from server.intake.outcome import Outcome
     from sparql.names.labels import LabelIndex
     from sparql.spatial.relations import SpatialRelations
 
@@ -176,20 +175,6 @@ def name_of(node: object, added: TripleIndex, labels: LabelIndex) -> str:
             return triple.object.value
     entries = labels.entries_of(node)
     return entries[0].label if entries else node.value.rstrip("/").replace("#", "/").rpartition("/")[2]
-
-
-@dataclass(frozen=True)
-class HeldEnding:
-    """How a held batch is judged, and what that commit changes in its record.
-
-    All are called under the writer's lock; `check` raises where the batch must not be judged anymore.
-    """
-
-    check: Callable[[], None]
-    reach: Reach
-    validated: Callable[[], BackgroundValidation | None]
-    additions: Callable[[Outcome], Iterable[Quad]]
-    removals: Callable[[], Iterable[Quad]]
 
 
 @dataclass(frozen=True)

@@ -84,10 +84,7 @@ class Candidates:
             source, text = message.source or source, message.text
             commit = commit and message.commit
         self._check_lengths(statements, source, text)
-        holds = services.settings.hub_batches == "hold"
-        return outcome_response(
-            services.intake.take(statements, source=source, text=text, commit=commit, hold=holds)
-        )
+        return outcome_response(services.intake.take(statements, source=source, text=text, commit=commit))
 
     def _check_lengths(
         self, statements: Sequence[tuple[Statement, Support]], source: str | None, text: str | None
@@ -111,9 +108,8 @@ class Candidates:
 
 
 def outcome_response(outcome: Outcome) -> Response:
-    """The response for a text or a submission; 202 where it is held."""
-    headers = {"Location": outcome.held_at} if outcome.held_at else None
-    return JSONResponse(outcome.json(), 202 if headers else 200, headers)
+    """The response for a text or a submission."""
+    return JSONResponse(outcome.json())
 
 
 def _commits(request: Request) -> bool:

@@ -23,12 +23,12 @@ from extractors.pipeline import Pipeline, Progress
 from extractors.prompting.methods import Method, requested_method
 from ontology import Schema
 from server.errors import DryRunUnknown
-from server.intake.batch import Assessor, Batch, HeldEnding, Submission, use_of
-from server.intake.held.held_store import held_quads
+from server.intake.batch import Assessor, Batch, Submission, use_of
 from server.intake.outcome import Outcome, packed, trace_json
 from server.rules.ruleset import Ruleset
 from shapes.gate.known_terms import deprecated_terms, unknown_terms
-from sparql.model.change import Change, Origin, Reach, Statement, Verdict, Violation
+from sparql.model.change import Change, Origin, Statement, Verdict, Violation
+from sparql.model.errors import JudgingTimeout
 from sparql.model.vocabulary import RDFS, SH, UKG
 from sparql.provenance.evidence import EvidenceReader, replaced_quads, replacement_quads
 from sparql.provenance.records import Document, Run, RunRecord, Support
@@ -87,16 +87,15 @@ class Intake:
         about: Mapping[NamedNode, str] | None = None,
         model: ChatModel | None = None,
         identifier: str | None = None,
-        hold: bool = False,
         progress: Progress | None = None,
     ) -> Outcome:
         """Extract from a text and commit what conforms; with `commit` false only report what would happen.
 
         `method` names how it is read, if not as the settings say. `about` are additional facts of the run,
         such as the rating of a review. `model` is used instead of the pipeline's own; `identifier` names the
-        run, else it gets a new one. With `hold`, a batch on which too many nodes depend is stored and judged
-        in the background; else it is judged at once. `progress` is called with each step. Raises
-        `ExtractionError`; then nothing was written.
+        run, else it gets a new one. `progress` is called with each step. Raises `ExtractionError`, and
+        `JudgingTimeout`, after which `commit_dry_run` tries again without the model; then nothing was
+        written.
         """
         started, begin = datetime.now(UTC), time.monotonic()
         pipeline = self._pipeline if model is None else self._pipeline.over(model)
@@ -118,19 +117,26 @@ class Intake:
         name = identifier or uuid.uuid4().hex
         names = _names(extraction)
         submission = Submission(name, batch, started, facts, Document(text, source), source, names)
-        shown = None if commit else submission.fresh()
-        outcome = await self._commit(submission, commit=commit, hold=hold)
+        fresh = submission.fresh()
+        try:
+            outcome = await asyncio.to_thread(self._judge, submission, commit=commit)
+        except JudgingTimeout as error:
+            self._keep(fresh, Outcome(name, Verdict(), {}, extraction, spent.json(self._prices)))
+            raise error.with_kept(name) from error
         seconds = time.monotonic() - begin
         self._finished(seconds)
         spent.finish_task(seconds)
         outcome = replace(outcome, extraction=_linked(extraction, batch), usage=spent.json(self._prices))
-        if shown is not None:
-            self._dry_runs[name] = (shown, replace(outcome, extraction=extraction))
-            while len(self._dry_runs) > _KEPT_DRY_RUNS:
-                self._dry_runs.popitem(last=False)
+        if not commit:
+            self._keep(fresh, replace(outcome, extraction=extraction))
         return outcome
 
-    async def commit_dry_run(self, identifier: str, *, hold: bool = False) -> Outcome:
+    def _keep(self, submission: Submission, shown: Outcome) -> None:
+        self._dry_runs[submission.identifier] = (submission, shown)
+        while len(self._dry_runs) > _KEPT_DRY_RUNS:
+            self._dry_runs.popitem(last=False)
+
+    async def commit_dry_run(self, identifier: str) -> Outcome:
         """Judge the candidates of a dry run again and commit what conforms; the model is not asked.
 
         The last dry runs are kept until the server ends. Raises `DryRunUnknown`.
@@ -138,7 +144,7 @@ class Intake:
         if (kept := self._dry_runs.get(identifier)) is None:
             raise DryRunUnknown(identifier)
         submission, shown = kept[0].fresh(), kept[1]
-        outcome = await self._commit(submission, commit=True, hold=hold)
+        outcome = await asyncio.to_thread(self._judge, submission, commit=True)
         self._dry_runs.pop(identifier, None)
         assert shown.extraction is not None
         return replace(outcome, extraction=_linked(shown.extraction, submission.batch), usage=shown.usage)
@@ -150,17 +156,13 @@ class Intake:
         source: str | None = None,
         text: str | None = None,
         commit: bool = True,
-        hold: bool = False,
     ) -> Outcome:
         """Judge statements of a client's own extractor and commit what conforms.
 
         `text` is what they were extracted from; with it, or with a `source`, they belong to a document. With
-        `commit` false it is only reported what would happen. With `hold`, a batch on which too many nodes
-        depend is stored and judged in the background.
+        `commit` false it is only reported what would happen.
         """
-        return await asyncio.to_thread(
-            self.take, statements, source=source, text=text, commit=commit, hold=hold
-        )
+        return await asyncio.to_thread(self.take, statements, source=source, text=text, commit=commit)
 
     def take(
         self,
@@ -169,7 +171,6 @@ class Intake:
         source: str | None = None,
         text: str | None = None,
         commit: bool = True,
-        hold: bool = False,
         facts: Mapping[NamedNode, str] | None = None,
     ) -> Outcome:
         """The same as `submit`, but blocks; `facts` are additional ones of the run."""
@@ -180,33 +181,13 @@ class Intake:
             batch.supports.setdefault(statement.triple, support)
         document = None if text is None and source is None else Document(text, source)
         submission = Submission(uuid.uuid4().hex, batch, started, facts or {}, document, source)
-        # Assessors change a batch; the original is stored.
-        kept = submission.fresh() if hold else None
-        return self._judge(submission, commit=commit, hold=kept)
+        return self._judge(submission, commit=commit)
 
-    def settle(self, submission: Submission, ending: HeldEnding) -> Outcome:
-        """Judge a held batch and commit what conforms. Blocks. Raises what `ending.check` raises."""
-        return self._judge(submission, commit=True, hold=None, ending=ending)
-
-    async def _commit(self, submission: Submission, *, commit: bool, hold: bool) -> Outcome:
-        # Assessors change a batch; the original is stored.
-        kept = submission.fresh() if hold else None
-        return await asyncio.to_thread(self._judge, submission, commit=commit, hold=kept)
-
-    def _judge(
-        self,
-        submission: Submission,
-        *,
-        commit: bool,
-        hold: Submission | None,
-        ending: HeldEnding | None = None,
-    ) -> Outcome:
-        """Judge a batch and commit what conforms, or store `hold` instead."""
+    def _judge(self, submission: Submission, *, commit: bool) -> Outcome:
+        """Judge a batch, which assessors change, and commit what conforms."""
         batch = submission.batch
 
         def build() -> Change:
-            if ending is not None:
-                ending.check()
             rules = self._rules()
             run = Run(
                 identifier=submission.identifier,
@@ -227,14 +208,10 @@ class Intake:
             def more(verdict: Verdict) -> Iterator[Quad]:
                 yield from self._proposals.record(verdict, run, batch.uses.values(), batch.supports)
                 yield from replacement_quads(self._evidence, run.iri, verdict.replaced)
-                if ending is not None:
-                    yield from ending.additions(self._outcome(submission, verdict))
 
             def retract(verdict: Verdict) -> Iterator[Quad]:
                 yield from record.retract(verdict)
                 yield from replaced_quads(self._evidence, verdict.replaced)
-                if ending is not None:
-                    yield from ending.removals()
 
             record = RunRecord(
                 run,
@@ -243,7 +220,6 @@ class Intake:
                 partial(self._review.outdated, among=known),
                 more,
             )
-            bounded = hold is not None
             return Change(
                 additions=tuple(s for s in batch.statements.values() if s.triple not in refused),
                 refused=batch.rejections(refused),
@@ -254,17 +230,11 @@ class Intake:
                 dry_run=not commit,
                 record=record,
                 retract=retract,
-                reach=ending.reach if ending else Reach.BOUNDED if bounded else Reach.FULL,
-                validated=ending.validated() if ending else None,
-                hold=None if hold is None else partial(held_quads, hold),
             )
 
         for assessor in self._assessors:
             assessor.prepare(batch, self._rules().schema)
-        return self._outcome(submission, self._writer.commit_built(build))
-
-    def _outcome(self, submission: Submission, verdict: Verdict) -> Outcome:
-        return Outcome(submission.identifier, verdict, submission.batch.supports)
+        return Outcome(submission.identifier, self._writer.commit_built(build), batch.supports)
 
     def _support_names(self, submission: Submission) -> None:
         """A text that uses an entity's name supports that name too, if the graph has it only from texts."""

@@ -16,9 +16,8 @@ from pyoxigraph import NamedNode, Triple
 from extractors.candidates import Entity, Extraction
 from extractors.readers.costs import costs, turn_json
 from server.errors import UnknownResource
-from server.http.reporting.statements import judged_in_full, rejection_json, statement_json
+from server.http.reporting.statements import rejection_json, statement_json
 from sparql.model.change import Verdict
-from sparql.model.errors import TooMuchDepends
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import PROV, PROVENANCE, RECORD, UKG
 from sparql.provenance.evidence import EvidenceReader
@@ -134,12 +133,6 @@ class Outcome:
     usage: Mapping[str, Any] | None = None
 
     @property
-    def held_at(self) -> str | None:
-        """Where the batch waits, if it was held; a dry run only says that it would be."""
-        verdict = self.verdict
-        return None if verdict.held is None or verdict.revision is None else f"/held/{self.identifier}"
-
-    @property
     def incomplete(self) -> dict[str, Any] | None:
         """Why not all of the text was read, and from which code point on; None where it was."""
         found = None if self.extraction is None else self.extraction.incomplete
@@ -162,28 +155,11 @@ class Outcome:
             "replaced": [statement_json(old) for _, old in sorted(verdict.replaced, key=str)],
             "derived": len(verdict.derived.additions),
             "revision": verdict.revision,
-            **judged_in_full(verdict),
-            **({} if verdict.held is None else {"held": held_json(self.held_at, verdict.held)}),
             "entities": [] if self.extraction is None else [_entity(e) for e in self.extraction.entities],
             "usage": self.usage,
             "incomplete": self.incomplete,
             "trace": None if self.extraction is None else trace_json(self.extraction),
         }
-
-
-def held_json(at: str | None, found: TooMuchDepends) -> dict[str, Any]:
-    """The answer for a batch that is held, or would be (`at` None)."""
-    state, ending = (
-        ("Nothing of it is in the graph yet", "is judged")
-        if at
-        else ("This is a dry run", "would be held and judged")
-    )
-    return {
-        "at": at,
-        "reason": f"{state}: more than {found.limit} nodes depend on {found.triple}, so it {ending} in the "
-        "background.",
-        "shapes": sorted(found.shapes),
-    }
 
 
 def _entity(entity: Entity) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from server.jobs.job import ClusterUnavailable, DocumentState, Job, Work
 from server.jobs.progress import Progress
 from server.jobs.store import JobStore
 from server.settings import Settings
-from sparql.model.errors import JudgingTimeout, SparqlError, TooMuchDepends
+from sparql.model.errors import JudgingTimeout, SparqlError
 from sparql.model.triple_store import TripleStore
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ _FATES: tuple[tuple[type[BaseException], Fate], ...] = (
     (ModelUnavailable, Fate.WAIT),
     (ClusterUnavailable, Fate.WAIT),
     (StateUnreadable, Fate.WAIT),
-    (TooMuchDepends, Fate.FAIL),
     (JudgingTimeout, Fate.FAIL),
     (SparqlError, Fate.WAIT),
     (ModelTimeout, Fate.RETRY),

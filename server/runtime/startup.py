@@ -6,6 +6,7 @@ the writer until then, and after that the indexes and all that extracts and answ
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -19,7 +20,7 @@ from pyoxigraph import BlankNode, NamedNode
 from server.rules.checking import Reasoner
 from server.rules.ruleset import Ruleset, in_force
 from server.writes.extent import within_extent
-from sparql.model.vocabulary import DEFAULT, RDF
+from sparql.model.vocabulary import DEFAULT, HELD, RDF, UKG
 from sparql.spatial.pending_relations import PendingRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.storage.gil_yield import short_switch_interval
@@ -112,7 +113,7 @@ class ServerStartup:
             # Queries to another store are not rewritten: it has functions and indexes of its own.
             services.rewriter.warm()
         if services.serves:
-            services.judge_held()
+            _report_held(services.store)
             services.read_review_queue()
         return started
 
@@ -130,14 +131,23 @@ class ServerStartup:
         self.started.set_exception(error)
 
 
+def _report_held(store: TripleStore) -> None:
+    """Log how many batches an earlier version of the server held and never judged."""
+    waiting = sum(1 for _ in store.match_quads(None, UKG.status, UKG.Waiting, HELD))
+    if waiting:
+        logging.getLogger("urbankg.intake").warning(
+            "%d batches that an earlier version held were never judged; %s has them, to be sent again",
+            waiting,
+            HELD,
+        )
+
+
 def configure(gate: ShapesGate, services: Services) -> None:
     """Make a gate judge as the settings say, each change within the time limit."""
     settings = services.settings
     gate.use(
         "compiled",
         inferring=settings.infers,
-        fan_in=settings.fan_in,
-        fan_in_full=settings.fan_in_full,
         limit=services.judging_limit,
     )
     gate.languages = tuple(filter(None, map(str.strip, settings.message_languages.split(","))))

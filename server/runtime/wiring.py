@@ -23,7 +23,6 @@ from server.http.access.clients import Clients
 from server.http.access.guard import Guard
 from server.http.access.keys import KeyStore, NoKeys
 from server.http.request_logging import Draining
-from server.intake.held.held_judge import HeldJudge
 from server.intake.language_model import language_model
 from server.jobs.store import JobStore
 from server.jobs.worker import worker_of
@@ -187,7 +186,6 @@ def build(
             obstacle=lambda entity, other: obstacle(services, entity, other),
             written=lambda iri: services.schema.written(iri),
         ),
-        held_judge=HeldJudge(store, writer, lambda: services.intake, lambda: rule_registry.current),
         model=asked_model,
         gaps=gaps,
         passages=passages,
@@ -211,8 +209,6 @@ def build(
     def judged(verdicts: Sequence[Verdict], seconds: float) -> None:
         metrics.judged(verdicts, seconds)
         verdict_history.note(verdicts)
-        if any(verdict.held is not None for verdict in verdicts):
-            services.judge_held()
 
     writer.on_verdicts = judged
     return services

@@ -16,10 +16,8 @@ from ontology import Schema
 from server.data.brevity import shortened
 from server.errors import SettingsError
 from sparql.model.change import (
-    BackgroundValidation,
     Derive,
     Gate,
-    Reach,
     Rejection,
     Selection,
     Statement,
@@ -122,8 +120,6 @@ class ExtentGate:
         *,
         partial: bool,
         source: str = "",
-        reach: Reach = Reach.FULL,
-        validated: BackgroundValidation | None = None,
     ) -> Selection:
         """What the gate selects of the statements that lie inside; see `Gate.select`."""
         outside = tuple(self._outside(additions))
@@ -137,8 +133,6 @@ class ExtentGate:
             derive,
             partial=partial,
             source=source,
-            reach=reach,
-            validated=validated,
         )
         return found._replace(rejected=(*outside, *found.rejected)) if outside else found
 

@@ -327,12 +327,11 @@ class Updates:
 def update_json(verdict: Verdict, *, partial: bool) -> dict[str, Any]:
     """The answer to an update that was executed."""
     answer: dict[str, Any] = {"revision": verdict.revision, "warnings": []}
-    if not (partial or verdict.warnings or verdict.hubs):
+    if not (partial or verdict.warnings):
         return answer
-    from server.http.reporting.statements import judged_in_full, rejection_json
+    from server.http.reporting.statements import rejection_json
 
     answer["warnings"] = [rejection_json(one, None) for one in verdict.warnings]
-    answer |= judged_in_full(verdict)
     if partial:
         answer["accepted"] = len(verdict.accepted)
         answer["rejected"] = [rejection_json(one, None) for one in verdict.rejected]

@@ -26,7 +26,7 @@ from shapes.gate.affected import Pairs
 from shapes.gate.gate import ShapesGate
 from shapes.gate.known_terms import unknown_terms
 from shapes.paths import Repeat, Step, walk
-from sparql.model.change import Delta, Reach, Statement, Violation
+from sparql.model.change import Delta, Statement, Violation
 from sparql.model.source import Overlay, Term, TripleSource
 from sparql.model.vocabulary import OWL, RDF, RDFS, SH, UKG
 from sparql.provenance.term_rewrites import Rewriting
@@ -76,8 +76,8 @@ def impact_in_steps(
         notes += (NOT_FOLLOWED.format(len(preview.put)),)
     either = Overlay(source, added)
     light_added, light_gone = added - heavy, gone - heavy
-    touched = after.gate.pairs.of(light_added, light_gone, either, future, []) if added or gone else {}
-    back = before.gate.pairs.of(light_gone, light_added, either, source, []) if added or gone else {}
+    touched = after.gate.pairs.of(light_added, light_gone, either, future) if added or gone else {}
+    back = before.gate.pairs.of(light_gone, light_added, either, source) if added or gone else {}
     runs = [
         _Run(name, changes.get(name), source, future, before, after, touched, back, bounds)
         for name in sorted({*changes, *touched, *back})
@@ -282,9 +282,7 @@ def _accepted(gate: ShapesGate, source: TripleSource, items: Sequence[QueuedStat
     statements = tuple(Statement(triple) for triple in dict.fromkeys(item.triple for item in items))
     if not statements:
         return set()
-    accepted = gate.select(
-        source, statements, frozenset(), lambda a, r: Delta(), partial=True, reach=Reach.UNLIMITED
-    ).accepted
+    accepted = gate.select(source, statements, frozenset(), lambda a, r: Delta(), partial=True).accepted
     return {statement.triple for statement in accepted}
 
 

@@ -78,7 +78,7 @@ class ShapeRules:
     def affected(self, triple: Triple, source: TripleSource) -> Iterable[Pair]:
         """The pairs whose conclusions may depend on a triple of the source."""
         if self._pairs.concerns([triple], ()):
-            yield from _each(self._pairs.of([triple], (), source, source, [], reach=None))
+            yield from _each(self._pairs.of([triple], (), source, source))
 
     def everything(self, source: TripleSource) -> Iterable[Pair]:
         """All pairs."""

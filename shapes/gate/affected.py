@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pyoxigraph import Literal, NamedNode, Triple
 
 from shapes.model import TargetedShape
-from shapes.paths import Dependency, Path, Repeat, Step, TooMany, at_most, invert, walk
+from shapes.paths import Dependency, Path, Repeat, Step, invert, walk
 from shapes.time_limit import check_time
 from sparql.model.source import Term, TripleSource
 from sparql.model.vocabulary import RDF, RDFS
@@ -20,7 +20,6 @@ from sparql.model.vocabulary import RDF, RDFS
 Pairs = dict[str, set[Term]]
 """Focus nodes by the shape's name."""
 
-FAN_IN = 10_000
 _TYPE = RDF.type
 _SUBCLASS = RDFS.subClassOf
 _UP = Repeat(Step(_SUBCLASS))
@@ -36,25 +35,13 @@ class _Route:
     shapes: tuple[TargetedShape, ...]
 
 
-@dataclass(frozen=True)
-class OverFanIn:
-    """A triple on which more focus nodes of a shape depend than the bound."""
-
-    shape: TargetedShape
-    triple: Triple
-
-
 _Routes = dict[NamedNode | None, tuple[_Route, ...]]
 
 
 class AffectedPairs:
-    """The index of a shapes graph by predicate and class.
+    """The index of a shapes graph by predicate and class."""
 
-    `fan_in` is how many focus nodes one triple may affect by one path; of more, none is returned by default.
-    """
-
-    def __init__(self, shapes: Sequence[TargetedShape], fan_in: int = FAN_IN) -> None:
-        self.fan_in = fan_in
+    def __init__(self, shapes: Sequence[TargetedShape]) -> None:
         self.shapes: Mapping[str, TargetedShape] = {shape.name: shape for shape in shapes}
         self._added = _routes(shapes, lambda dependency: dependency.effect.added)
         self._removed = _routes(shapes, lambda dependency: dependency.effect.removed)
@@ -85,16 +72,11 @@ class AffectedPairs:
         removals: Collection[Triple],
         either: TripleSource,
         after: TripleSource,
-        beyond: list[OverFanIn],
-        *,
-        reach: int | None = 0,
     ) -> Pairs:
         """Pairs affected by these triples. `either` is before and after together, `after` the future graph.
 
-        What is left out is appended to `beyond`: triples that affect more nodes than `reach`, by default the
-        fan-in; None: no bound.
+        Raises `JudgingTimeout`.
         """
-        most = self.fan_in if reach == 0 else reach
         found: Pairs = {}
         targets = _Membership(after)
         for triple in additions:
@@ -105,10 +87,7 @@ class AffectedPairs:
             for triple in triples:
                 check_time()
                 for route in (*routes.get(triple.predicate, ()), *anywhere):
-                    try:
-                        self._walk_back(route, triple, either, after, targets, walked, found, most)
-                    except TooMany:
-                        beyond += [OverFanIn(shape, triple) for shape in route.shapes]
+                    self._walk_back(route, triple, either, after, targets, walked, found)
         return found
 
     def _walk_back(
@@ -120,18 +99,17 @@ class AffectedPairs:
         targets: "_Membership",
         walked: dict[tuple[int, Term], set[Term]],
         found: Pairs,
-        most: int | None,
     ) -> None:
         start = triple.subject if route.forward else triple.object
         if (id(route), start) in walked:
             return
         walked[id(route), start] = nodes = set()
         if route.path is not None:
-            nodes |= walk(either, start, route.path, most)
+            nodes |= walk(either, start, route.path)
         for shape in route.shapes:
             judged = found.get(shape.name, ())
             if route.path is None:
-                nodes = at_most(self._each_target(shape, after), most)
+                nodes = self.targets(shape, after)
             for node in nodes:
                 if node not in judged and targets(shape, node):
                     judged = found.setdefault(shape.name, set())

@@ -14,28 +14,19 @@ from typing import Any
 from pyoxigraph import BlankNode, NamedNode, Triple
 
 from shapes.engine.excerpt import excerpt
-from shapes.gate.affected import FAN_IN, AffectedPairs, Pairs
+from shapes.gate.affected import AffectedPairs, Pairs
 from shapes.gate.attribution import INCOMPLETE, Attribution, charge_all, distinct
 from shapes.gate.engines import EngineName, Engines
 from shapes.gate.full_report import portions
 from shapes.gate.judging import in_order
 from shapes.gate.rejected_groups import by_confidence, components, put_back
-from shapes.gate.what_if import HubPolicy, WhatIf
+from shapes.gate.what_if import WhatIf
 from shapes.loading import ShapesFiles
 from shapes.model import TargetedShape, targeted_shapes
 from shapes.policies import conflicts_by_source, severities_by_source
 from shapes.terms import to_oxigraph
 from shapes.time_limit import TimeLimit
-from sparql.model.change import (
-    BackgroundValidation,
-    Delta,
-    Derive,
-    Reach,
-    Rejection,
-    Selection,
-    Statement,
-    Violation,
-)
+from sparql.model.change import Delta, Derive, Rejection, Selection, Statement, Violation
 from sparql.model.errors import JudgingTimeout
 from sparql.model.source import TripleSource
 from sparql.model.vocabulary import UKG
@@ -45,8 +36,6 @@ _LOGGER = logging.getLogger(__name__)
 
 _PORTION = 500
 """Focus nodes of a shape judged at a time in a full validation."""
-FAN_IN_FULL = 200_000
-"""The most focus nodes judged for one triple while other writers wait."""
 
 
 class ShapesGate:
@@ -62,17 +51,14 @@ class ShapesGate:
         engine: EngineName = "compiled",
         *,
         derives_from: Callable[[Triple], bool] = lambda triple: True,
-        fan_in: int = FAN_IN,
-        fan_in_full: int = FAN_IN_FULL,
         shapes: Sequence[TargetedShape] | None = None,
     ) -> None:
         found = targeted_shapes(files.graph) if shapes is None else tuple(shapes)
         self.version = files.version
-        self.pairs = AffectedPairs(found, fan_in)
+        self.pairs = AffectedPairs(found)
         self._engines = Engines(files, {shape.name: shape.node for shape in found}, engine)
         if shapes is None:
             self.warm()
-        self._fan_in_full = fan_in_full
         self._limit = TimeLimit()
         self.exceeded: frozenset[str] = frozenset()
         """Names of the shapes that took too long for some change."""
@@ -90,19 +76,14 @@ class ShapesGate:
         engine: EngineName,
         *,
         inferring: bool = False,
-        fan_in: int | None = None,
-        fan_in_full: int | None = None,
         limit: TimeLimit | None = None,
     ) -> None:
         """Judge by this engine from now on; with `inferring`, anything may follow from any statement.
 
-        A triple on which more focus nodes than `fan_in` depend is a hub; `fan_in_full` is how many of them
-        are judged while others wait. Each judgment ends with an error at the `limit`.
+        Each judgment ends with an error at the `limit`.
         """
         self._engines.name = engine
         self._limit = limit or self._limit
-        self.pairs.fan_in = fan_in or self.pairs.fan_in
-        self._fan_in_full = fan_in_full or self._fan_in_full
         if inferring:
             self._derives_from = lambda triple: True
 
@@ -115,8 +96,6 @@ class ShapesGate:
         *,
         partial: bool,
         source: str = "",
-        reach: Reach = Reach.FULL,
-        validated: BackgroundValidation | None = None,
     ) -> Selection:
         """Accepted, rejected and warned statements.
 
@@ -124,11 +103,10 @@ class ShapesGate:
         out until nothing violates; then they are tried again, component by component and one by one
         (except those of an incomplete entity, which stay together). Without it, one violation rejects the
         whole change. `source` says how the change was made, for shapes whose severity depends on it.
-        Deterministic. Raises `TooMuchDepends` where more nodes depend on a statement than `reach` allows, or
-        than `validated` covers for the statements that are left; `JudgingTimeout` when it takes too long.
+        Deterministic. Raises `JudgingTimeout` when it takes too long.
         """
         with self._limited():
-            return self._select(before, additions, removals, derive, partial, source, reach, validated)
+            return self._select(before, additions, removals, derive, partial, source)
 
     def _select(
         self,
@@ -138,8 +116,6 @@ class ShapesGate:
         derive: Derive,
         partial: bool,
         source: str,
-        reach: Reach,
-        validated: BackgroundValidation | None,
     ) -> Selection:
         remaining = {statement.triple: statement for statement in additions}
         if not self.concerns(remaining, removals):
@@ -153,16 +129,11 @@ class ShapesGate:
             derive,
             derives_from=self._derives_from,
             severities=self._policies.get(source),
-            hubs=HubPolicy(
-                background_only=reach is Reach.BOUNDED,
-                most=self._fan_in_full if reach is Reach.FULL else None,
-                validated=validated,
-            ),
         )
         if not what_if.violations:
             warnings = charge_all(what_if.warnings(), remaining, before, removals, self.pairs.shapes)
             _log(what_if)
-            return Selection(additions, (), warnings, frozenset(what_if.hubs))
+            return Selection(additions, (), warnings)
         if not partial:
             violations = what_if.violations
             return Selection((), charge_all(violations, remaining, before, removals, self.pairs.shapes))
@@ -180,14 +151,7 @@ class ShapesGate:
         )
         warnings = charge_all(what_if.warnings(), what_if.remaining, before, removals, self.pairs.shapes)
         _log(what_if)
-        if (
-            validated is not None
-            and validated.additions != what_if.remaining.keys()
-            and _has_remaining_hub(what_if)
-        ):
-            # The validation covered statements that are out now, which may have influenced its outcome.
-            raise what_if.too_much(validated.suspects, self.pairs.fan_in)
-        return Selection(accepted, rejected, warnings, frozenset(what_if.hubs))
+        return Selection(accepted, rejected, warnings)
 
     @contextmanager
     def _limited(self) -> Iterator[None]:
@@ -201,7 +165,7 @@ class ShapesGate:
     def __reduce__(self) -> tuple[Any, ...]:
         # The engines consist of functions, which cannot be sent to another process: they are made again.
         shapes = tuple(self.pairs.shapes.values())
-        options = (self._engines.name, self.pairs.fan_in, self._fan_in_full, self.exceeded, self.languages)
+        options = (self._engines.name, self.exceeded, self.languages)
         return _make_again, (self._engines.files, shapes, *options)
 
     @property
@@ -223,7 +187,7 @@ class ShapesGate:
         shapes = [shape for name, shape in self.pairs.shapes.items() if name in names]
         graph = excerpt(self.files.graph, [shape.node for shape in shapes])
         files = replace(self.files, graph=graph, sources=(), generated=())
-        options = (self._engines.name, self.pairs.fan_in, self._fan_in_full, self.exceeded, self.languages)
+        options = (self._engines.name, self.exceeded, self.languages)
         return _make_again(files, shapes, *options)
 
     def concerns(self, additions: Collection[Triple], removals: Collection[Triple] = ()) -> bool:
@@ -317,15 +281,6 @@ class ShapesGate:
         with self._limited():
             return in_order(self._engines.check(source, pairs).values())
 
-    def failing(self, source: TripleSource, pairs: Pairs) -> Pairs:
-        """Those of these pairs that have any result, of whatever severity. Raises `JudgingTimeout`."""
-        found: Pairs = {}
-        with self._limited():
-            for (name, node), violations in self._engines.check(source, pairs).items():
-                if violations:
-                    found.setdefault(name, set()).add(node)
-        return found
-
     def suspects(self, source: TripleSource, pairs: Pairs) -> Pairs:
         """The pairs that may violate something, found fast; the others certainly conform.
 
@@ -339,20 +294,13 @@ def _make_again(
     files: ShapesFiles,
     shapes: Sequence[TargetedShape],
     engine: EngineName,
-    fan_in: int,
-    fan_in_full: int,
     exceeded: frozenset[str],
     languages: tuple[str, ...],
 ) -> ShapesGate:
-    gate = ShapesGate(files, engine, fan_in=fan_in, fan_in_full=fan_in_full, shapes=shapes)
+    gate = ShapesGate(files, engine, shapes=shapes)
     gate.exceeded = exceeded
     gate.languages = languages
     return gate
-
-
-def _has_remaining_hub(what_if: WhatIf) -> bool:
-    """Whether a hub is left of the change."""
-    return not what_if.hubs.isdisjoint(what_if.remaining)
 
 
 def _log(what_if: WhatIf) -> None:

@@ -5,33 +5,15 @@ these statements affect are judged again.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pyoxigraph import NamedNode, Triple
 
-from shapes.gate.affected import AffectedPairs, OverFanIn, Pairs
+from shapes.gate.affected import AffectedPairs, Pairs
 from shapes.gate.judging import Engine, Pair, in_order
-from sparql.model.change import BackgroundValidation, Derive, Statement, Violation
-from sparql.model.errors import TooMuchDepends
-from sparql.model.source import KnownAbsent, Overlay, Term, TripleIndex, TripleSource
+from sparql.model.change import Derive, Statement, Violation
+from sparql.model.source import KnownAbsent, Overlay, TripleIndex, TripleSource
 from sparql.model.vocabulary import SH
-
-
-@dataclass(frozen=True)
-class HubPolicy:
-    """How to treat triples on which more focus nodes depend than the fan-in.
-
-    With `background_only`, those of the change itself need `validated`, the outcome of background validation.
-    The others are judged on up to `most` focus nodes each; None: no bound.
-    """
-
-    background_only: bool = False
-    most: int | None = None
-    validated: BackgroundValidation | None = None
-
-    def suspects(self, name: str) -> frozenset[Term] | None:
-        """The focus nodes of a shape that may newly fail; None where that is not known."""
-        return None if self.validated is None else self.validated.suspects.get(name)
 
 
 class WhatIf:
@@ -51,7 +33,6 @@ class WhatIf:
         derive: Derive,
         derives_from: Callable[[Triple], bool],
         severities: Mapping[str, NamedNode] | None = None,
-        hubs: HubPolicy | None = None,
     ) -> None:
         self._pairs = pairs
         self._engine = engine
@@ -66,17 +47,13 @@ class WhatIf:
         self._touched: Pairs = {}
         self._changed = False
         self._found: dict[Pair, tuple[Violation, ...]] = {}
-        self._hubs = hubs or HubPolicy()
-        self._own = {*self.remaining, *removals}
-        self.hubs: set[Triple] = set()
-        """Triples on which more focus nodes depend than the fan-in."""
         additions = {*self.remaining, *self._derived.additions}
         gone = removals | self._derived.removals
         self._concerned = pairs.concerns(additions, gone)
         if self._concerned:
             self._added = TripleIndex(additions)
             self._look()
-            self._judge(self._affected(additions, gone, self._either))
+            self._judge(pairs.of(additions, gone, self._either, self._after))
             self._touched = {name: {n for s, n in self._found if s == name} for name, _ in self._found}
 
     @property
@@ -105,7 +82,7 @@ class WhatIf:
         for triple in triples:
             del self.remaining[triple]
         came, went = self._change((), triples)
-        affected = self._affected(came, went, Overlay(self._either, went))
+        affected = self._pairs.of(came, went, Overlay(self._either, went), self._after)
         found, self._found = self._found, {}
         for name, node in found:
             if self._pairs.is_target(self._after, name, node):
@@ -117,7 +94,7 @@ class WhatIf:
         """Continue with these statements too if nothing blocks then; whether they were put back."""
         self.remaining.update(statements)
         came, went = self._change(statements, ())
-        affected = self._affected(came, went, self._either)
+        affected = self._pairs.of(came, went, self._either, self._after)
         if not self._blocks(affected):
             self._touch(affected)
             return True
@@ -125,41 +102,6 @@ class WhatIf:
             del self.remaining[triple]
         self._change((), statements)
         return False
-
-    def _affected(self, came: Collection[Triple], went: Collection[Triple], either: TripleSource) -> Pairs:
-        """The pairs whose verdict these triples may worsen. Raises `TooMuchDepends`."""
-        beyond: list[OverFanIn] = []
-        affected = self._pairs.of(came, went, either, self._after, beyond)
-        left: set[Triple] = set()
-        unknown: list[OverFanIn] = []
-        for one in beyond:
-            name = one.shape.name
-            self.hubs.add(one.triple)
-            suspects = self._hubs.suspects(name) if one.triple in self._own else None
-            if suspects is not None:
-                nodes = {node for node in suspects if self._pairs.is_target(self._after, name, node)}
-                affected.setdefault(name, set()).update(nodes)
-            elif self._hubs.background_only and one.triple in self._own:
-                unknown.append(one)
-            else:
-                left.add(one.triple)
-        if unknown:
-            raise self.too_much((one.shape.name for one in unknown), self._pairs.fan_in)
-        if left:
-            most = self._hubs.most
-            found = self._pairs.of(
-                left.intersection(came), left.intersection(went), either, self._after, unknown, reach=most
-            )
-            if unknown:
-                raise self.too_much((one.shape.name for one in unknown), most or 0)
-            for name, nodes in found.items():
-                affected.setdefault(name, set()).update(nodes)
-        return affected
-
-    def too_much(self, shapes: Iterable[str], limit: int) -> TooMuchDepends:
-        """The error for hubs that are not judged here, naming these shapes."""
-        first = min(self.hubs & self._own or self.hubs or self._own, key=str)
-        return TooMuchDepends(first, sorted(shapes), limit, self.remaining)
 
     def _blocks(self, affected: Pairs) -> bool:
         if not affected:

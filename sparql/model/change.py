@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, Self
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
 
-from sparql.model.errors import ProtectedGraph, TooMuchDepends
+from sparql.model.errors import ProtectedGraph
 from sparql.model.source import QuadSource, Term, TripleSource
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, ONTOLOGY, SH, SYSTEM_GRAPHS
 
@@ -103,35 +103,12 @@ class Delta:
     removals: frozenset[Triple] = frozenset()
 
 
-class Reach(StrEnum):
-    """How far a gate follows the nodes that depend on one statement (a hub)."""
-
-    BOUNDED = "bounded"
-    """To its fan-in; beyond that it needs a `BackgroundValidation`, or raises `TooMuchDepends`."""
-    FULL = "full"
-    """All of them, up to a number that other writers can wait for; beyond that it raises `TooMuchDepends`."""
-    UNLIMITED = "unlimited"
-
-
-@dataclass(frozen=True)
-class BackgroundValidation:
-    """What was found beside other writes, of shapes by which very much depends on a change.
-
-    `suspects` maps the name of a shape to all its targets that may newly fail with `additions`; they were
-    examined together.
-    """
-
-    additions: frozenset[Triple]
-    suspects: Mapping[str, frozenset[Term]]
-
-
 class Selection(NamedTuple):
-    """The gate's decision on a change. For each of the `hubs` more nodes than its fan-in were judged."""
+    """The gate's decision on a change."""
 
     accepted: tuple[Statement, ...] = ()
     rejected: tuple[Rejection, ...] = ()
     warnings: tuple[Rejection, ...] = ()
-    hubs: frozenset[Triple] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -139,8 +116,6 @@ class Verdict:
     """The outcome of a change. `revision` is None when nothing was written.
 
     `derived` are relations of geometries, `inferred` the conclusions from axioms, where these are stored.
-    Statements on which very many nodes depend are either `hubs`, and all dependent nodes were judged, or the
-    change is `held`: nothing of it is in the graph, and it is judged later, in parallel with other writes.
     `replaced` are the pairs of `Change.replaces` that took place.
     """
 
@@ -150,8 +125,6 @@ class Verdict:
     derived: Delta = field(default_factory=Delta)
     inferred: Delta = field(default_factory=Delta)
     revision: int | None = None
-    hubs: frozenset[Triple] = frozenset()
-    held: TooMuchDepends | None = None
     replaced: frozenset[tuple[Triple, Triple]] = frozenset()
 
     @classmethod
@@ -183,8 +156,7 @@ class Change:
     recorded. `doubts` are warnings from before the gate, reported for accepted statements. `withdrawals` are
     triples that no text supports any longer: each is removed unless another origin supports it. `judged`
     means that the caller, under the writer's lock, has already consulted the gate. `retract` gives the system
-    quads to remove. With `dry_run` there is a verdict and nothing is written. `hold` gives the system quads
-    to write instead of everything else where more nodes depend on the change than `reach` allows.
+    quads to remove. With `dry_run` there is a verdict and nothing is written.
     `replaces` are pairs of an addition and a triple that is removed if the addition is accepted.
     """
 
@@ -206,9 +178,6 @@ class Change:
     doubts: tuple[Rejection, ...] = ()
     record: Record | None = None
     retract: Record | None = None
-    reach: Reach = Reach.FULL
-    validated: BackgroundValidation | None = None
-    hold: Callable[[TooMuchDepends], Iterable[Quad]] | None = None
 
     @classmethod
     def stating(cls, additions: tuple[Statement, ...], *, partial: bool = False) -> Self:
@@ -258,12 +227,10 @@ class Gate(Protocol):
         *,
         partial: bool,
         source: str = "",
-        reach: Reach = Reach.FULL,
-        validated: BackgroundValidation | None = None,
     ) -> Selection:
         """Accepted, rejected and warned statements. Without `partial`, one violation rejects all.
 
-        Raises `TooMuchDepends` where more depends on a statement than `reach` allows.
+        Raises `JudgingTimeout`.
         """
         ...
 

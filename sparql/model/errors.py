@@ -22,7 +22,6 @@
     │   ├── UnusableRule             what a rule of the shapes concludes cannot be worked out
     │   │   ├── RuleUnsettled        it asks for the absence of what follows from it
     │   │   └── RuleWithoutEnd       it makes new values without end
-    │   ├── TooMuchDepends           more nodes depend on a change than are judged with it
     │   ├── RelationTooInvolved      two geometries cross too often to be related
     │   └── RelatingTooInvolved      a change that relates too many geometries
     ├── ReadError                    a valid query that could not be finished
@@ -45,7 +44,7 @@ of these classes, which are therefore public.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -254,27 +253,6 @@ class RuleWithoutEnd(UnusableRule):
         )
 
 
-class TooMuchDepends(RequestError):
-    """More focus nodes depend on one statement than are judged while other writers wait.
-
-    `shapes` are the names of the shapes that judge them, `additions` what the change added by then.
-    """
-
-    def __init__(
-        self, triple: object, shapes: Collection[str], limit: int, additions: Collection[Any] = ()
-    ) -> None:
-        super().__init__(
-            f"More than {limit} nodes depend on {triple} by the shapes {', '.join(sorted(shapes))}: more "
-            "than are judged while others wait to write, so nothing was changed. Send it to POST /candidates "
-            "(a text to /extractions), which holds it and judges it beside other requests, or let the "
-            "operator raise the setting fan_in_full."
-        )
-        self.triple = triple
-        self.shapes = frozenset(shapes)
-        self.limit = limit
-        self.additions = frozenset(additions)
-
-
 class RelationTooInvolved(RequestError):
     """Two geometries cross so often that relating them would keep all other writers waiting."""
 
@@ -349,11 +327,21 @@ class JudgingTimeout(WriteError):
         named = f"the shape <{shape}>" if shape else "the shapes"
         super().__init__(
             f"Judging this by {named} took longer than {timeout_s:g} s, so it was stopped and nothing was "
-            "changed. Make the shape's query cheaper, remove the shape (DELETE /shapes/FILE), or let the "
-            "operator raise shapes_timeout_s."
+            "changed. If very much depends on the change, load it by `urbankg load --bulk`, which judges "
+            "the whole graph afterwards. Else make the shape's query cheaper, remove the shape "
+            "(DELETE /shapes/FILE), or let the operator raise shapes_timeout_s."
         )
         self.timeout_s = timeout_s
         self.shape = shape
+        self.kept: str | None = None
+        """The identifier under which what was to be judged is kept, to be tried again."""
+
+    def with_kept(self, identifier: str) -> JudgingTimeout:
+        """The same error for an extraction whose candidates are kept, as those of a dry run."""
+        self.kept = identifier
+        hint = f' What was read is kept: send {{"dry_run": "{identifier}"}} to /extractions to try again.'
+        self.args = (f"{self}{hint}",)
+        return self
 
 
 class GraphMissing(WriteError):

@@ -1,4 +1,4 @@
-"""What follows the default graph commit by commit: indexes, and readers that work beside the writer."""
+"""The indexes that follow the default graph commit by commit."""
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
@@ -8,16 +8,14 @@ from pyoxigraph import Quad
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DEFAULT
 from sparql.storage.change_log import Observer
-from sparql.writing.concurrent_changes import ConcurrentChanges
 
 
 class Followers:
-    """Everything that is notified of a commit. Called under the writer's lock, but for `end`."""
+    """Everything that is notified of a commit. Called under the writer's lock."""
 
     def __init__(self, store: TripleStore, observers: Sequence[Observer]) -> None:
         self._store = store
         self._observers = tuple(observers)
-        self._recorders: list[ConcurrentChanges] = []
 
     def begin(self, observers: Sequence[Observer]) -> list[tuple[Observer, Iterator[Quad]]]:
         """Follow with these from now on; each is to be rebuilt from the snapshot that comes with it."""
@@ -26,20 +24,8 @@ class Followers:
             observer.expect_rebuild()
         return [(observer, self._read_for(observer)) for observer in self._observers]
 
-    def record(self) -> ConcurrentChanges:
-        """Record what is committed from now on, until `end`."""
-        recorder = ConcurrentChanges()
-        self._recorders.append(recorder)
-        return recorder
-
-    def end(self, recorder: ConcurrentChanges) -> None:
-        """Record no more."""
-        self._recorders.remove(recorder)
-
     def rebuild(self) -> None:
-        """Rebuild the indexes from the graph; what recorders have is incomplete then."""
-        for recorder in self._recorders:
-            recorder.lost = True
+        """Rebuild the indexes from the graph."""
         for observer in self._observers:
             observer.rebuild(self._read_for(observer))
 
@@ -50,8 +36,6 @@ class Followers:
         if added or removed:
             for observer in self._observers:
                 observer.apply(added, removed)
-            for recorder in self._recorders:
-                recorder.note(added, removed)
 
     def _read_for(self, observer: Observer) -> Iterator[Quad]:
         """A snapshot of what an observer is rebuilt from; to be read in one thread."""

@@ -20,7 +20,7 @@ from sparql.model.change import (
     withdrawn,
     withdrawn_quads,
 )
-from sparql.model.errors import ProtectedTriple, TooMuchDepends
+from sparql.model.errors import ProtectedTriple
 from sparql.model.literals import InvalidGeometry, literal_violations, sort_out
 from sparql.model.source import KnownAbsent
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY
@@ -68,19 +68,11 @@ class JudgedCommits:
         sound, malformed, repaired = sort_out(additions, self.invalid_geometry)
         if malformed and not change.partial:
             return self._finish(change, (), tuple(malformed), (), removals=frozenset(), known=())
-        try:
-            selection, replaced = self._judge_replacements(sound, removals, change)
-        except TooMuchDepends as found:
-            if change.hold is None:
-                raise
-            self._derived.forget()
-            if change.dry_run:
-                return Verdict(held=found)
-            return Verdict(held=found, revision=self._derived.view.commit([*change.hold(found)]))
-        accepted, rejected, warnings, hubs = selection
+        selection, replaced = self._judge_replacements(sound, removals, change)
+        accepted, rejected, warnings = selection
         if (
             only_states
-            and not (malformed or repaired or rejected or warnings or hubs)
+            and not (malformed or repaired or rejected or warnings)
             and not self._derived.may_follow(change)
         ):
             return self._state(change, accepted, known)
@@ -91,7 +83,7 @@ class JudgedCommits:
             accepted, removals, known = (), frozenset(), ()
         removals -= {rejection.statement.triple for rejection in rejected}
         return self._finish(
-            change, accepted, refused, warnings, removals=removals, known=known, hubs=hubs, replaced=replaced
+            change, accepted, refused, warnings, removals=removals, known=known, replaced=replaced
         )
 
     def state_plainly(self, change: Change, group: Group) -> Verdict | None:
@@ -162,8 +154,6 @@ class JudgedCommits:
             self._derived.derive,
             partial=change.partial,
             source=change.source or str(change.origin),
-            reach=change.reach,
-            validated=change.validated,
         )
 
     def _finish(
@@ -175,7 +165,6 @@ class JudgedCommits:
         *,
         removals: frozenset[Triple],
         known: tuple[Statement, ...],
-        hubs: frozenset[Triple] = frozenset(),
         replaced: frozenset[tuple[Triple, Triple]] = frozenset(),
     ) -> Verdict:
         refused_whole = bool(rejected) and not change.partial
@@ -189,7 +178,6 @@ class JudgedCommits:
             (*warnings, *doubts),
             plan.derived,
             plan.inferred,
-            hubs=hubs,
             replaced=replaced,
         )
         if not refused_whole and (added or removals or not rejected):

@@ -20,7 +20,6 @@ from sparql.model.literals import InvalidGeometry
 from sparql.model.triple_store import TripleStore
 from sparql.storage.change_log import Observer
 from sparql.storage.embedded_store import EmbeddedStore, ReadableLines
-from sparql.writing.concurrent_changes import ConcurrentChanges
 from sparql.writing.derived_changes import DerivedChanges
 from sparql.writing.followers import Followers
 from sparql.writing.group import Group, Outcome
@@ -322,16 +321,6 @@ class Writer:
         if self._derived.inferences is None:
             return "none"
         return "complete" if self._derived.inferences.complete else "stale"
-
-    @contextmanager
-    def recording_changes(self) -> Iterator[ConcurrentChanges]:
-        """Record what is committed meanwhile, for a reader of the graph beside the writer."""
-        with self._lock:
-            recorder = self._followers.record()
-        try:
-            yield recorder
-        finally:
-            self._followers.end(recorder)
 
     def exclusively(self, work: Callable[[], Result]) -> Result:
         """Run something while nobody writes: a backup of the graph and of the files beside it."""

@@ -48,7 +48,6 @@ MODULES = (
     "server.app",
     "server.problem_map",
     "server.intake.candidates",
-    "server.intake.held.held_judge",
     "server.intake.intake",
     "server.intake.plain_dialogue",
     "server.intake.resolution.agreeing",

@@ -115,16 +115,6 @@ class GeometryClaim(BaseModel):
     distance_m: float | None
 
 
-class Held(BaseModel):
-    """
-    Where a batch waits that is judged beside other requests.
-    """
-
-    at: str
-    reason: str
-    shapes: list[str]
-
-
 class Incomplete(BaseModel):
     """
     Why a text was not read to its end, and the code point of it where that stopped.
@@ -628,8 +618,6 @@ class ExtractionAnswer(BaseModel):
     derived: Annotated[int, Field(description="How many spatial relations were derived.")]
     revision: Annotated[int | None, Field(description="Of the graph; null where nothing was written.")]
     replaced: Annotated[list[Statement], Field(description="What a more exact date took the place of.")]
-    judged_in_full: Annotated[list[Statement] | None, Field(validate_default=True)] = []
-    held: Held | None = None
     entities: list[Entity]
     usage: Usage | None
     incomplete: Annotated[Incomplete | None, Field(description="Null where all of the text was read.")]
@@ -645,7 +633,6 @@ class GraphWritten(BaseModel):
     accepted: int
     rejected: list[Rejection]
     warnings: list[Rejection]
-    judged_in_full: Annotated[list[Statement] | None, Field(validate_default=True)] = []
 
 
 class ReadReviewItem(BaseModel):
@@ -836,7 +823,6 @@ class UpdateAnswer(BaseModel):
     warnings: list[Rejection]
     accepted: int | None = None
     rejected: Annotated[list[Rejection] | None, Field(validate_default=True)] = []
-    judged_in_full: Annotated[list[Statement] | None, Field(validate_default=True)] = []
 
 
 class Violation(BaseModel):

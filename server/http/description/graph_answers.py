@@ -11,7 +11,6 @@ from server.http.description.parts import (
     FeatureCollection,
     GeoJsonFeature,
     Rejection,
-    Statement,
     Usage,
 )
 from server.http.description.text_answers import ChatMessage
@@ -24,7 +23,6 @@ class UpdateAnswer(Answer):
     warnings: list[Rejection]
     accepted: int | None = None
     rejected: list[Rejection] = []
-    judged_in_full: list[Statement] = []
 
 
 class GraphWritten(Answer):
@@ -34,7 +32,6 @@ class GraphWritten(Answer):
     accepted: int
     rejected: list[Rejection]
     warnings: list[Rejection]
-    judged_in_full: list[Statement] = []
 
 
 class RewrittenPart(Answer):

@@ -56,18 +56,10 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("get", "/models"): _answers("get_models", graph.Models),
     ("post", "/models/probe"): _answers("probe_model", graph.ProbedModels),
     ("get", "/extractions"): _answers("list_extractions", text.ExtractionRuns),
-    ("post", "/extractions"): Operation(
-        "extract", {"200": text.ExtractionAnswer, "202": text.ExtractionAnswer}
-    ),
+    ("post", "/extractions"): _answers("extract", text.ExtractionAnswer),
     ("get", "/extractions/{identifier}/trace"): _answers("get_trace", text.ExtractionTrace),
     ("get", "/ontology"): Operation("get_ontology"),
-    ("post", "/candidates"): Operation(
-        "post_candidates", {"200": text.ExtractionAnswer, "202": text.ExtractionAnswer}
-    ),
-    ("get", "/held"): _answers("list_held", text.HeldBatches),
-    ("get", "/held/{identifier}"): _answers("get_held", text.HeldBatch),
-    ("delete", "/held/{identifier}"): _answers("withdraw_held", text.HeldBatch),
-    ("post", "/held/judge"): _answers("judge_held", text.HeldBatches, "202"),
+    ("post", "/candidates"): _answers("post_candidates", text.ExtractionAnswer),
     ("post", "/jobs"): _answers("create_job", text.Job, "202"),
     ("get", "/jobs"): _answers("list_jobs", text.JobPage),
     ("get", "/jobs/{job}"): _answers("get_job", text.Job),

@@ -29,14 +29,6 @@ class Entity(Answer):
     mentions: list[Quote]
 
 
-class Held(Answer):
-    """Where a batch waits that is judged beside other requests."""
-
-    at: str
-    reason: str
-    shapes: list[str]
-
-
 class ChatMessage(Answer):
     """A message to the model."""
 
@@ -113,8 +105,6 @@ class ExtractionAnswer(Answer):
     derived: int = Field(description="How many spatial relations were derived.")
     revision: int | None = Field(description="Of the graph; null where nothing was written.")
     replaced: list[Statement] = Field(description="What a more exact date took the place of.")
-    judged_in_full: list[Statement] = []
-    held: Held | None = None
     entities: list[Entity]
     usage: Usage | None
     incomplete: Incomplete | None = Field(description="Null where all of the text was read.")
@@ -146,26 +136,6 @@ class ExtractionTrace(ExtractionRun):
     """An extraction with its trace, as it was kept."""
 
     trace: KeptTrace | None
-
-
-class HeldBatch(Answer):
-    """A batch that is judged beside other requests."""
-
-    id: str
-    status: Literal["waiting", "committed", "refused", "withdrawn"]
-    created: str
-    ended: str | None
-    source: str | None
-    statements: int
-    reason: str
-    outcome: ExtractionAnswer | None
-    problem: str | None
-
-
-class HeldBatches(Page):
-    """A page of held batches."""
-
-    batches: list[HeldBatch]
 
 
 class Job(Answer):

@@ -176,12 +176,6 @@ def add_sparql(problems: ProblemMap) -> None:
         members=lambda error: {"limit": error.limit},
     )
     add(sparql.UnusableRule, 422, "A rule cannot be followed", members=lambda error: {"rule": error.rule})
-    add(
-        sparql.TooMuchDepends,
-        422,
-        "Too much depends on it",
-        members=lambda error: {"limit": error.limit, "shapes": sorted(error.shapes)},
-    )
     add(sparql.RelationTooInvolved, 422, "Geometries too involved")
     add(sparql.RelatingTooInvolved, 422, "Geometries too involved")
     add(sparql.ReadError, 500, "Query failed")
@@ -207,9 +201,14 @@ def add_sparql(problems: ProblemMap) -> None:
     add(sparql.WriteError, 409, "Update failed")
     add(
         sparql.JudgingTimeout,
-        422,
+        503,
         "The shapes take too long",
-        members=lambda error: {"timeout": error.timeout_s, "shape": error.shape},
+        members=lambda error: {
+            "timeout": error.timeout_s,
+            "shape": error.shape,
+            **({} if error.kept is None else {"dry_run": error.kept}),
+        },
+        headers=lambda error: {"Retry-After": str(max(1, round(error.timeout_s)))},
     )
     add(sparql.GraphMissing, 404, "No such graph")
     add(sparql.GraphExists, 409, "Graph exists")

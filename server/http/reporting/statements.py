@@ -132,12 +132,6 @@ def rejection_json(rejection: Rejection, support: Support | None) -> dict[str, A
     }
 
 
-def judged_in_full(verdict: Verdict) -> dict[str, Any]:
-    """The statements on which very much depends and was judged in full; nothing where there are none."""
-    hubs = sorted(verdict.hubs, key=str)
-    return {"judged_in_full": [statement_json(triple) for triple in hubs]} if hubs else {}
-
-
 def violation_json(violation: Violation) -> dict[str, Any]:
     """A violation: message in the reader's language, shape, component, path, value, severity."""
     violation = for_reader(violation)

@@ -23,7 +23,7 @@ from server.http.bodies.multipart import boundary_of, read_parts
 from server.http.bodies.request_bodies import media_type, received
 from server.http.bodies.streaming import ClientLeft, ResultResponse, while_connected, while_wanted
 from server.http.reporting.problems import warning_of
-from server.http.reporting.statements import judged_in_full, refusal, rejection_json
+from server.http.reporting.statements import refusal, rejection_json
 from server.settings import Settings
 from sparql.model.errors import MalformedRequest, ProtectedGraph
 from sparql.model.triple_store import TripleStore
@@ -204,14 +204,13 @@ class Graphs:
             return refusal(request, verdict)
         headers = {**({"Location": self._location(wanted)} if outcome.created else {}), **_warning(wanted)}
         status = 201 if outcome.created else 204
-        if not verdict.rejected and not verdict.warnings and not verdict.hubs:
+        if not verdict.rejected and not verdict.warnings:
             return Response(status_code=status, headers=headers)
         members = {
             "revision": verdict.revision,
             "accepted": len(verdict.accepted),
             "rejected": [rejection_json(one, None) for one in verdict.rejected],
             "warnings": [rejection_json(one, None) for one in verdict.warnings],
-            **judged_in_full(verdict),
         }
         return JSONResponse(members, 201 if outcome.created else 200, headers)
 

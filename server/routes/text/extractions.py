@@ -52,7 +52,6 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         tags=["extraction"], dependencies=[*needs, Depends(services.guard.requires(Scope.EXTRACT))]
     )
     limit = services.settings.max_body_bytes
-    holds = services.settings.hub_batches == "hold"
 
     @routes.post(
         "/extractions",
@@ -60,19 +59,18 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         responses=step_events("part of the text that was read, and for linking", "ExtractionAnswer"),
     )
     async def post_extraction(request: Request) -> Response:
-        """Extract statements from a text, judge each, and commit those that conform; 202: it is held."""
+        """Extract statements from a text, judge each, and commit those that conform."""
         message = await read_json(request, ExtractionRequest, limit)
 
         async def extracted(note: Note) -> Response:
             if message.text is None:
                 dry_run = message.dry_run or ""
-                return outcome_response(await services.intake.commit_dry_run(dry_run, hold=holds))
+                return outcome_response(await services.intake.commit_dry_run(dry_run))
             outcome = await services.intake.extract(
                 message.text,
                 source=message.source,
                 commit=message.commit,
                 method="open" if message.open else message.method,
-                hold=holds,
                 progress=note,
             )
             return outcome_response(outcome)
@@ -83,10 +81,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     async def post_candidates(
         request: Request, source: IriText | None = None, commit: bool = True
     ) -> Response:
-        """Judge statements from a client's own extractor (JSON or RDF), and commit those that conform.
-
-        202: too much depends on them, so they are held, and judged beside other requests.
-        """
+        """Judge statements from a client's own extractor (JSON or RDF), and commit those that conform."""
         return await candidates.take(request)
 
     return routes

@@ -61,7 +61,6 @@ POLLED = [
     "/gaps",
     "/documents",
     "/jobs",
-    "/held",
     "/extractions",
     "/entities/merges",
     "/rules",

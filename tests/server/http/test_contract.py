@@ -36,7 +36,7 @@ def test_an_empty_list_has_one_page() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/review", "/proposals", "/documents", "/jobs", "/held", "/entities/merges", "/extractions"]
+    "path", ["/review", "/proposals", "/documents", "/jobs", "/entities/merges", "/extractions"]
 )
 async def test_every_list_links_to_its_pages(client: httpx.AsyncClient, path: str) -> None:
     answer = await client.get(path, params={"limit": 5})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,7 +12,6 @@ import pytest
 
 from server.services import Services
 from tests.server.conftest import COLUMBIA, RecordedModel, select, triples
-from tests.server.intake.held.test_held_judge import candidates, client_of, codes, opened, update
 
 URBAN = "https://w3id.org/urbankg/urban#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -115,15 +113,20 @@ async def test_turtle_is_tried_with_a_parameter(client: httpx.AsyncClient):
     assert "commit=perhaps" in wrong.json()["detail"]
 
 
-async def test_a_dry_run_says_that_a_batch_would_be_held_and_holds_nothing(tmp_path: Path):
-    services: Services
-    async with opened(tmp_path) as services, client_of(services) as client:
-        await update(client, codes(15))
-        answer = await client.post("/candidates", json={**candidates("nobody"), "commit": False})
-        assert (answer.status_code, answer.json()["held"]["at"]) == (200, None)
-        assert "would be held" in answer.json()["held"]["reason"]
-        assert (await client.get("/held?status=any")).json()["batches"] == []
-        assert (await client.post("/candidates", json=candidates("nobody"))).status_code == 202
+async def test_what_was_read_of_a_text_is_kept_when_it_cannot_be_judged_in_time(
+    client: httpx.AsyncClient, model: RecordedModel, services: Services
+) -> None:
+    model.replies = [triples(("Elm Hall", "is a", "museum"))]
+    limit, services.judging_limit.seconds = services.judging_limit.seconds, 0.0
+    refused = await client.post("/extractions", json={"text": "The Elm Hall is a museum."})
+    services.judging_limit.seconds = limit
+    assert refused.status_code == 503
+    kept = refused.json()["dry_run"]
+    assert kept in refused.json()["detail"]
+    asked = len(model.asked)
+    answer = await client.post("/extractions", json={"dry_run": kept})
+    assert (answer.status_code, len(model.asked)) == (200, asked)
+    assert answer.json()["accepted"]
 
 
 async def test_the_commit_of_a_dry_run_stores_what_was_shown_and_asks_no_model(

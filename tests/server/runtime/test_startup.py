@@ -201,4 +201,4 @@ async def test_all_that_the_start_begins_in_the_background_is_begun_when_it_is_o
     services.background.start = lambda name, work: begun.append(name)  # type: ignore[method-assign]
     services.startup.started.add_done_callback(lambda started: begun.append("open"))
     async with services:
-        assert begun == ["judge held batches", "read the review queue", "open"]
+        assert begun == ["read the review queue", "open"]

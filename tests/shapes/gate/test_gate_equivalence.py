@@ -145,7 +145,6 @@ def test_an_empty_shapes_folder_demands_nothing(tmp_path: Path):
         statements,
         (),
         (),
-        frozenset(),
     )
 
 

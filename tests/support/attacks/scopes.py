@@ -17,14 +17,14 @@ from tests.support.fuzzing.described import routes_of
 
 GROUP = "keys"
 _OPEN: Final = frozenset({"/", "/healthz", "/readyz", "/access"})
-_EXTRACT: Final = ("/extractions", "/candidates", "/jobs", "/documents", "/held", "/models/probe", "/sources")
+_EXTRACT: Final = ("/extractions", "/candidates", "/jobs", "/documents", "/models/probe", "/sources")
 _REVIEW: Final = ("/review", "/entities", "/proposals", "/gaps")
 _ADMIN: Final = ("/check", "/impact", "/ontologies", "/rules", "/shapes", "/backup", "/loads", "/optimize")
 _WRITE: Final = ("/update", "/store")
 _ASKING: Final = ("/sparql", "/query", "/ask", "/relations")
 _READ: Final = (
     *_ASKING,
-    *("/store", "/dump", "/documents", "/entities", "/extractions", "/held", "/jobs", "/models", "/ontology"),
+    *("/store", "/dump", "/documents", "/entities", "/extractions", "/jobs", "/models", "/ontology"),
     *(
         "/ontologies",
         "/shapes",

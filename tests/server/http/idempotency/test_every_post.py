@@ -159,7 +159,6 @@ POSTS: dict[str, Made] = {
     "/candidates": plain("/candidates", json={"statements": [STATEMENT], "source": "a list"}),
     "/sources": plain("/sources", json={"records": [{"kind": "poi", "name": "Quay", "type": "park"}]}),
     "/relations": plain("/relations", json={"a": "POINT (0 0)", "b": "POINT (0 0)"}),
-    "/held/judge": plain("/held/judge"),
     "/jobs": plain("/jobs?paused=true", content='{"text": "A pond."}\n', headers=LINES),
     "/jobs/{job}/pause": of_job("pause", paused=False),
     "/jobs/{job}/resume": of_job("resume", paused=True),
