@@ -346,8 +346,7 @@ class Settings(BaseModel):
         "none",
         description="`materialised` stores in the graph what follows by subclasses, subproperties, inverse, "
         "transitive and symmetric properties, chains, restrictions, equivalents and equality; `rules` also "
-        "what the rules of the shapes (`sh:rule`) conclude; `none` costs writes nothing, and queries may "
-        "ask with `inference=owl`.",
+        "what the rules of the shapes (`sh:rule`) conclude; `none` costs writes nothing.",
     )
     inference_max: int = Field(
         100_000,

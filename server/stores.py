@@ -125,7 +125,7 @@ def capabilities(store: object) -> dict[str, Any]:
             "blank nodes: they are IRIs there",
             "reads of one revision (checkpoints), ETag and 304 for queries",
             "that a canceled query ends at once",
-            "the parameters derived, inference and rewrite of queries, and urbankg:textMatch in them",
+            "the parameters derived and rewrite of queries, and urbankg:textMatch in them",
             "an update whose later operations read what its earlier ones changed",
             "revisions and changes for what other programs write there",
             "our functions (geof:, ukf:) in queries: those of the store are called",

@@ -19,7 +19,6 @@ from server.http.description.operations import OPERATIONS, TAGS
 from server.http.description.parts import add_example, examples
 from server.http.reporting.problems import MEDIA_TYPE
 from server.problem_map import all_problems
-from sparql.model.options import Inference
 from sparql.protocol.formats import BY_NAME, FEATURE_FORMAT, GRAPH_FORMATS, RESULT_FORMATS
 from sparql.protocol.requests import DIRECT_QUERY, DIRECT_UPDATE, FORM
 
@@ -69,11 +68,6 @@ _QUERY_PARAMETERS = (
     ("named-graph-uri", _IRI, "A named graph."),
     ("geometry", {"type": "string"}, "The column that GeoJSON takes geometry from; else the first with any."),
     ("derived", _FLAG, "Whether derived relations are visible; true without it."),
-    (
-        "inference",
-        {"type": "string", "enum": [one.value for one in Inference]},
-        "What is inferred at query time.",
-    ),
     ("rewrite", _FLAG, "Relations of geometries are computed where none is stored (GeoSPARQL 1.1, 11)."),
     ("optimize", _FLAG, "Whether the indexes are used; true without it."),
     ("explain", _FLAG, "Describe what would run instead of running it."),

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from enum import StrEnum
 
 from sparql.model.errors import MalformedRequest
-
-
-class Inference(StrEnum):
-    """Which entailment regime answers."""
-
-    NONE = "none"
-    RDFS = "rdfs"
-    OWL = "owl"
 
 
 @dataclass(frozen=True)
 class Options:
     """Parameters of one request.
 
-    `derived`: whether derived statements are visible. `inference`: RDFS, or also OWL's rules, at query time.
-    `rewrite`: the query rewriting extension of GeoSPARQL. `optimize`: use the indexes. `explain`: describe
-    the plan instead of answering.
+    `derived`: whether derived statements are visible. `rewrite`: the query rewriting extension of GeoSPARQL.
+    `optimize`: use the indexes. `explain`: describe the plan instead of answering.
     """
 
     derived: bool = True
-    inference: Inference = Inference.NONE
     rewrite: bool = False
     optimize: bool = True
     explain: bool = False
@@ -35,25 +24,29 @@ class Options:
     @property
     def changes_answers(self) -> bool:
         """Whether an option changes the answer."""
-        return not self.derived or self.inference is not Inference.NONE or self.rewrite
+        return not self.derived or self.rewrite
 
     @property
     def tag(self) -> str:
         """Distinguishes answers by these options; empty for the defaults."""
         if not self.changes_answers:
             return ""
-        return f"{self.derived:d}{self.inference}{self.rewrite:d}"
+        return f"{self.derived:d}{self.rewrite:d}"
 
 
-OPTIONS = tuple(field.name for field in fields(Options))
-"""Their names, which are those of the parameters."""
+OPTIONS = (*(field.name for field in fields(Options)), "inference")
+"""The names of the parameters; `inference` is only read to be refused."""
 
 
 def read_options(parameter: Callable[[str], str | None]) -> Options:
     """The options of a request; `parameter` gives its parameters. Raises MalformedRequest."""
+    if (parameter("inference") or "none").lower() != "none":
+        raise MalformedRequest(
+            "inference is not a parameter of queries: leave it out. With the setting inference "
+            "'materialised' or 'rules' every query sees what follows by axioms."
+        )
     return Options(
         derived=_truth("derived", parameter("derived"), default=True),
-        inference=_inference(parameter("inference")),
         rewrite=_truth("rewrite", parameter("rewrite"), default=False),
         optimize=_truth("optimize", parameter("optimize"), default=True),
         explain=_truth("explain", parameter("explain"), default=False),
@@ -66,11 +59,3 @@ def _truth(name: str, value: str | None, *, default: bool) -> bool:
     if value.lower() not in ("true", "false", "1", "0"):
         raise MalformedRequest(f"{name} '{value}' is not a truth value; send {name}=true or {name}=false.")
     return value.lower() in ("true", "1")
-
-
-def _inference(value: str | None) -> Inference:
-    try:
-        return Inference.NONE if value is None else Inference(value.lower())
-    except ValueError:
-        known = " or ".join(f"inference={regime}" for regime in Inference)
-        raise MalformedRequest(f"inference '{value}' is not known; send {known}.") from None

@@ -158,7 +158,7 @@ class RemoteQueryService:
         if request.preparation is not None and not request.preparation.optional:
             raise RemoteUnsupported(
                 self._store.address.query_url,
-                "the parameters derived, inference and rewrite, and urbankg:textMatch; leave them out",
+                "the parameters derived and rewrite, and urbankg:textMatch; leave them out",
             )
         asked = {graph.value for graph in (*request.default_graphs, *request.named_graphs)}
         if LOCAL_IRIS & (facts.iris | asked):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from pyoxigraph import Literal, NamedNode
 
 from sparql.model.errors import MalformedRequest, QueryTimeout
-from sparql.model.options import Inference, Options
+from sparql.model.options import Options
 from sparql.protocol.formats import Format
 from sparql.rewriting.index import GeometryIndex, IndexUnavailable
 from sparql.rewriting.notes import QuadSource
@@ -146,7 +146,7 @@ class Rewriter:
             if options.changes_answers:
                 raise MalformedRequest(
                     f"The options of this query cannot be kept: {error.reason}. Write it in SPARQL 1.1, or "
-                    "leave derived, inference and rewrite out."
+                    "leave derived and rewrite out."
                 ) from error
             self._refuse_unanswered_match(text, preparation.base, error.reason)
             report.leave("parse", text, error.reason)
@@ -167,7 +167,7 @@ class Rewriter:
             from sparql.rewriting.query_warnings import warn_of_unknown
 
             warn_of_unknown(parsed.query, report)
-        parsed = parsed.with_query((yield from self._meant(parsed, preparation)))
+        parsed = parsed.with_query(self._meant(parsed, preparation))
         if not options.optimize:
             report.leave("optimize", text, "the request says optimize=false")
         else:
@@ -189,9 +189,9 @@ class Rewriter:
                 f"urbankg:textMatch cannot be answered in this query: {reason}. Write it in SPARQL 1.1."
             )
 
-    def _meant(self, parsed: ParsedQuery, preparation: Preparation) -> Steps[n.Query]:
+    def _meant(self, parsed: ParsedQuery, preparation: Preparation) -> n.Query:
         """The query with its options and our own properties written out."""
-        from sparql.rewriting.entailment import hide_derived, infer, with_template
+        from sparql.rewriting.patterns import hide_derived, with_template
         from sparql.rewriting.text_match import match_labels
         from sparql.rewriting.topology import DERIVED_PROPERTIES, answer_topology, unanswered_property
 
@@ -213,8 +213,6 @@ class Rewriter:
             report.leave("topology", str(topology), why)
             if topology not in DERIVED_PROPERTIES and topology.value.endswith(_NEVER_KEPT):
                 report.warn(f"{topology} is kept of nothing: {why}.")
-        if options.inference is not Inference.NONE:
-            query = yield from infer(query, report, options.inference)
         if options.derived:
             return query
         if own_dataset:

@@ -21,7 +21,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from sparql.model.errors import MalformedRequest
 from sparql.model.vocabulary import GEO, UKG
-from sparql.rewriting.entailment import binds, distinct, ends_of, replace_patterns, with_links
+from sparql.rewriting.patterns import binds, distinct, ends_of, replace_patterns, with_links
 from sparql.rewriting.steps import Report
 from sparql.syntax import nodes as n
 from sparql.syntax import writing as b

@@ -74,7 +74,7 @@ MODULES = (
     "sparql.ask.service",
     "sparql.inference.materialized",
     "sparql.rewriting.geometry_state",
-    "sparql.rewriting.entailment",
+    "sparql.rewriting.patterns",
     "sparql.rewriting.text_match",
     "sparql.rewriting.acceleration",
     "sparql.spatial.relations",

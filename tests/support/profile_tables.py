@@ -71,7 +71,7 @@ NOT_FOLLOWED = {
     # Table 4. Nothing is said to be itself; that two things differ is no conclusion but a contradiction.
     "eq-ref": "trivial", "eq-diff1": "differentFrom", "eq-diff2": "AllDifferent", "eq-diff3": "AllDifferent",
     # Table 5.
-    "prp-ap": "trivial", "prp-dom": "queries", "prp-rng": "queries", "prp-fp": "FunctionalProperty",
+    "prp-ap": "trivial", "prp-dom": "shapes", "prp-rng": "shapes", "prp-fp": "FunctionalProperty",
     "prp-irp": "IrreflexiveProperty", "prp-asyp": "AsymmetricProperty", "prp-pdw": "propertyDisjointWith",
     "prp-adp": "AllDisjointProperties", "prp-key": "hasKey", "prp-npa1": "NegativePropertyAssertion",
     "prp-npa2": "NegativePropertyAssertion",
@@ -90,14 +90,15 @@ NOT_FOLLOWED = {
     # Table 9: what the schema says of itself, and of classes without a name.
     "scm-cls": "trivial", "scm-op": "trivial", "scm-dp": "trivial", "scm-eqc2": "schema",
     "scm-eqp2": "schema",
-    "scm-dom1": "queries", "scm-dom2": "queries", "scm-rng1": "queries", "scm-rng2": "queries",
+    "scm-dom1": "shapes", "scm-dom2": "shapes", "scm-rng1": "shapes", "scm-rng2": "shapes",
     "scm-hv": "schema", "scm-svf1": "schema", "scm-svf2": "schema", "scm-avf1": "schema",
     "scm-avf2": "schema", "scm-int": "intersectionOf", "scm-uni": "unionOf",
 }  # fmt: skip
 """The other rules, each with the term of OWL whose use `check` names or a shape judges, or with a word.
 
-trivial: it says nothing of things; queries: drawn by `inference=rdfs` and `owl` and never kept; datatypes:
-literals are judged on every way in; schema: what members of named classes follow is drawn without it.
+trivial: it says nothing of things; shapes: judged by the shapes made from it, which a conclusion would
+satisfy; datatypes: literals are judged on every way in; schema: what members of named classes follow is drawn
+without it.
 """
 TABLES = frozenset((*_RULES, *NOT_FOLLOWED))
 

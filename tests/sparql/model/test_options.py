@@ -1,4 +1,4 @@
-"""derived, inference, rewrite and textMatch: what a query means with them, on a real store."""
+"""derived, rewrite and textMatch: what a query means with them, on a real store."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from itertools import product
 from typing import Any
 
 import pytest
-from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions
+from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions
 from shapely import from_wkt, get_dimensions
 
 from geo.functions import FUNCTIONS
 from geo.functions.topology import PATTERNS
 from sparql.model.errors import MalformedRequest
-from sparql.model.options import Inference, Options
-from sparql.model.vocabulary import DEFAULT, GEO, RDF, RDFS, UKG
+from sparql.model.options import Options, read_options
+from sparql.model.vocabulary import DEFAULT, GEO, RDFS, UKG
 from sparql.names.labels import LabelIndex
 from sparql.rewriting.rewriter import Rewriter
 from sparql.rewriting.steps import Probe, Row
@@ -194,73 +194,11 @@ def test_what_cannot_be_hidden_is_refused(town: Town) -> None:
             town.ask(query, derived=False)
 
 
-AXIOMS = [
-    (EX.Pond, RDFS.subClassOf, EX.Water),
-    (EX.Water, RDFS.subClassOf, EX.Place),
-    (EX.hasKeeper, RDFS.subPropertyOf, EX.knows),
-    (EX.hasKeeper, RDFS.domain, EX.Park),
-    (EX.knows, RDFS.range, EX.Person),
-    (EX.pond, RDF.type, EX.Pond),
-    (EX.pond, RDF.type, EX.Water),
-    (EX.park, EX.hasKeeper, EX.ann),
-    (EX.ann, EX.knows, EX.bob),
-    (EX.ann, EX.knows, Literal("somebody")),
-]
-
-
-RULED = {predicate for _, predicate, _ in AXIOMS}
-
-
-def closure(triples: set[tuple[Any, Any, Any]]) -> set[tuple[Any, Any, Any]]:
-    """What the rules rdfs2, 3, 5, 7, 9 and 11 add, worked out one round after another."""
-    while True:
-        new: set[tuple[Any, Any, Any]] = set()
-        for s, p, o in triples:
-            for a, q, b in triples:
-                if q == RDFS.domain and a == p:
-                    new.add((s, RDF.type, b))
-                if q == RDFS.range and a == p and not isinstance(o, Literal):
-                    new.add((o, RDF.type, b))
-                if q == RDFS.subPropertyOf and a == p:
-                    new.add((s, b, o))
-                if q == RDFS.subClassOf and p == RDF.type and a == o:
-                    new.add((s, RDF.type, b))
-                if p == q and p in (RDFS.subClassOf, RDFS.subPropertyOf) and o == a:
-                    new.add((s, p, b))
-        if new <= triples:
-            return triples
-        triples = triples | new
-
-
-@pytest.mark.parametrize(
-    "group",
-    [
-        "?x a ex:Place",
-        "?x a ex:Park",
-        "?x a ex:Person",
-        "?x a ?y",
-        "?x ex:knows ?y",
-        "ex:park ?p ?y",
-        "?x ?p ex:Person",
-        "?x rdfs:subClassOf ?y",
-        "?x ex:hasKeeper/ex:knows ?y",
-        "?x ex:knows+ ?y",
-        "?x a ex:Park OPTIONAL { ?x ex:knows ?y }",
-        "?x a ex:Water FILTER NOT EXISTS { ?x a ex:Park }",
-    ],
-)
-def test_rdfs_answers_are_those_of_the_closure(group: str) -> None:
-    town = Town(*AXIOMS)
-    closed = EmbeddedStore()
-    quads = list(town.store.match_quads(None, None, None, DEFAULT))
-    stated = {(quad.subject, quad.predicate, quad.object) for quad in quads}
-    ours = {triple for triple in stated if triple[1] in RULED}
-    closed.commit([Quad(*triple, DefaultGraph()) for triple in stated | closure(ours)])
-    query = f"SELECT DISTINCT * WHERE {{ {group} }}"
-    rows = closed.graph.query(PREFIXES + query)
-    assert isinstance(rows, QuerySolutions)
-    expected = sorted(tuple("" if term is None else term.value for term in row) for row in rows)
-    assert town.ask(query, inference=Inference.RDFS) == expected
+def test_inference_is_no_parameter_of_a_query_and_the_refusal_names_the_setting() -> None:
+    assert read_options({"inference": "none"}.get) == Options()
+    for value in ("rdfs", "OWL", "some"):
+        with pytest.raises(MalformedRequest, match="setting inference"):
+            read_options({"inference": value}.get)
 
 
 def test_labels_are_matched_with_their_score(town: Town) -> None:

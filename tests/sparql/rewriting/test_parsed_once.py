@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from sparql.model.options import Inference, Options
+from sparql.model.options import Options
 from sparql.protocol.formats import RESULT_FORMATS
 from sparql.rewriting.rewriter import Rewriter
 from sparql.storage.embedded_store import EmbeddedStore
@@ -17,7 +17,7 @@ QUERY = (
     "SELECT ?f ?g { ?f a ex:Place ; geo:sfWithin ?g ; geo:hasGeometry/geo:asWKT ?w "
     'FILTER(geof:sfWithin(?w, "POLYGON((0 0, 1 0, 1 1, 0 1, 0 0))"^^geo:wktLiteral)) }'
 )
-ALL = Options(derived=False, inference=Inference.RDFS, rewrite=True, explain=True)
+ALL = Options(derived=False, rewrite=True, explain=True)
 
 
 @pytest.mark.parametrize("options", [Options(), ALL])

@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sparql.model.errors import MalformedRequest
-from sparql.model.options import Inference
-from sparql.model.vocabulary import RDF, RDFS
 from sparql.writing.updates import capture
 from tests.sparql.model.test_options import MATCH, Town
-from tests.support.spatial_city import EX, PREFIXES
+from tests.support.spatial_city import PREFIXES
 
 POND = f"EXISTS {{ ?p {MATCH} ('the old pond' 1) }}"
 
@@ -45,13 +43,6 @@ def test_options_reach_an_exists_that_is_selected(town: Town) -> None:
     assert town.ask(selected % "geo:sfWithin", rewrite=True) == [("true",)]
     assert town.ask(selected % "geo:rcc8ntpp") == [("true",)]
     assert town.ask(selected % "geo:rcc8ntpp", derived=False) == [("false",)]
-
-
-def test_inference_reaches_an_exists_that_is_selected() -> None:
-    town = Town((EX.Pond, RDFS.subClassOf, EX.Water), (EX.pond, RDF.type, EX.Pond))
-    selected = "SELECT (EXISTS { ex:pond a ex:Water } AS ?found) {}"
-    assert town.ask(selected) == [("false",)]
-    assert town.ask(selected, inference=Inference.RDFS) == [("true",)]
 
 
 def test_two_texts_of_one_place_must_both_match(town: Town) -> None:
