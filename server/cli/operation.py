@@ -20,7 +20,7 @@ from server.settings import Settings
 from sparql.model.errors import StoreUnreadable
 
 if TYPE_CHECKING:
-    from sparql.inference.derivation_rules import DerivationRules
+    from sparql.inference.chase import DerivationRules
 
 key_app = typer.Typer(no_args_is_help=True, help="Make, list and revoke API keys.")
 config_app = typer.Typer(no_args_is_help=True, help="Show the configuration.")

@@ -1,4 +1,4 @@
-"""The rules of shapes behind the interface of `sparql.inference.derivation_rules`."""
+"""The rules of shapes behind the interface of `sparql.inference.chase`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shapes.engine.reference.shapes_graph import ShapesGraphCache
 from shapes.engine.triple_memory import add_all, graph_in_memory
 from shapes.gate.affected import AffectedPairs, Pairs
 from shapes.terms import to_rdflib
-from sparql.inference.derivation_rules import Pair
+from sparql.inference.chase import Pair
 from sparql.model.source import Term, TripleSource
 
 __all__ = ["ShapeRules", "not_run", "shape_rules"]

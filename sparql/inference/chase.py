@@ -4,20 +4,28 @@ Everything derived from a removed triple is deleted first, whatever else support
 from the rest is added back (Gupta, Mumick, Subrahmanian: Maintaining Views Incrementally, SIGMOD 1993,
 section 7: DRed). Counting derivations instead would let statements of a cycle support each other. Additions
 are followed forwards, each new triple joined once with all existing ones (semi-naive evaluation).
+
+Rules of shapes (`sh:rule`) take part in the same chase. One may conclude less when more is stated (it asks
+for what is absent). So it is run when nothing else waits, in the order of its rank, and drawn again when
+something that it depends on changes.
 """
 
 from __future__ import annotations
 
+import pickle
+import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
+from heapq import heappop, heappush
+from itertools import count
+from types import TracebackType
+from typing import IO, Protocol
 
-from pyoxigraph import Triple
+from pyoxigraph import Literal, Triple
 
-from sparql.inference.derivation_rules import DerivationRules, RuleRun
 from sparql.inference.rules import Rules
-from sparql.inference.spilling import SpillingStack
 from sparql.model.change import Delta
-from sparql.model.errors import InferenceTooLarge, RuleUnsettled
-from sparql.model.source import Overlay, TripleIndex, TripleSource
+from sparql.model.errors import InferenceTooLarge, RuleUnsettled, RuleWithoutEnd
+from sparql.model.source import Overlay, Term, TripleIndex, TripleSource
 
 PORTION = 20_000
 """The number of conclusions between two writes to the graph, where all is inferred."""
@@ -25,6 +33,10 @@ _ROUNDS = 20
 """How often a change is worked out anew when rules no longer conclude something."""
 _WAYS = 50
 """In how many ways a conclusion may follow on average; in a chain of n transitive steps it is n/3."""
+Pair = tuple[str, Term]
+"""A rule, by its name, and a focus node."""
+_GENERATIONS = 100
+"""How many times in a row a rule may make values from values that rules have made."""
 
 
 class Chase:
@@ -131,8 +143,7 @@ class Chase:
                 if conclusion not in out and conclusion not in stated and self._is_inferred(conclusion):
                     out.add(conclusion)
                     self._count_conclusion()
-                    if self._more is not None or not rules.settles(triple, conclusion):
-                        waiting.append(conclusion)
+                    waiting.append(conclusion)
         return frozenset(out)
 
     def _follow(
@@ -154,8 +165,7 @@ class Chase:
                 for conclusion in self._counted(rules.conclusions(triple)):
                     if self._enter(conclusion, added, out, rules):
                         self._count_conclusion()
-                        if run is not None or not rules.settles(triple, conclusion):
-                            waiting.append(conclusion)
+                        waiting.append(conclusion)
                         on_new()
             if not run:
                 return
@@ -190,3 +200,155 @@ class Chase:
         self._found += 1
         if self._most is not None and self._found > self._most:
             raise InferenceTooLarge(self._most)
+
+
+class DerivationRules(Protocol):
+    """Rules over any source. `version` changes with what they say."""
+
+    version: str
+
+    @property
+    def all_grow(self) -> bool:
+        """Whether more statements never lead to fewer conclusions of any rule."""
+
+    def affected(self, triple: Triple, source: TripleSource) -> Iterable[Pair]:
+        """The pairs whose conclusions may depend on a triple of the source."""
+
+    def everything(self, source: TripleSource) -> Iterable[Pair]:
+        """All pairs."""
+
+    def candidates(self, triple: Triple, source: TripleSource) -> Iterable[Pair]:
+        """The pairs that may conclude a triple."""
+
+    def conclusions(self, pair: Pair, source: TripleSource) -> frozenset[Triple]:
+        """What a pair concludes; nothing where the node is no target of the rule."""
+
+    def rank(self, name: str) -> tuple[float, bool, str]:
+        """Where a rule comes in the order."""
+
+    def only_grows(self, name: str) -> bool:
+        """Whether more statements never lead to fewer conclusions of a rule."""
+
+
+class RuleRun:
+    """The pairs that are to be drawn in one chase, from the graph `before` it to the one `after` it.
+
+    `unsound` are inferences of the graph before that rules no longer draw, though nothing was taken out that
+    they rest on, and `shrinking` is one of these rules.
+    """
+
+    def __init__(
+        self,
+        rules: DerivationRules,
+        before: TripleSource | None,
+        after: TripleSource,
+        is_inferred: Callable[[Triple], bool],
+    ) -> None:
+        self.unsound: set[Triple] = set()
+        self.shrinking = ""
+        self._rules = rules
+        self._before = before
+        self._after = after
+        self._is_inferred = is_inferred
+        self._waiting: list[tuple[tuple[float, bool, str], int, Pair]] = []
+        self._queued: set[Pair] = set()
+        self._number = count()
+        self._drawn: dict[Pair, frozenset[Triple]] = {}
+        self._generation: dict[Term, int] = {}
+        self._turns: dict[Pair, int] = {}
+
+    def add(self, pairs: Iterable[Pair]) -> None:
+        """Draw these pairs, each once."""
+        for pair in pairs:
+            if pair not in self._queued:
+                self._queued.add(pair)
+                heappush(self._waiting, (self._rules.rank(pair[0]), next(self._number), pair))
+
+    def note(self, triple: Triple) -> None:
+        """Draw what may depend on a new triple."""
+        self.add(self._rules.affected(triple, self._after))
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def draw(self) -> frozenset[Triple]:
+        """What the next pair concludes, but for what it concluded before.
+
+        Raises `RuleUnsettled` and `RuleWithoutEnd`.
+        """
+        _, _, pair = heappop(self._waiting)
+        self._queued.discard(pair)
+        found = self._rules.conclusions(pair, self._after)
+        known = self._drawn.get(pair)
+        if known is not None and not known <= found:
+            raise RuleUnsettled(pair[0])
+        if known is None and self._before is not None and not self._rules.only_grows(pair[0]):
+            former = self._rules.conclusions(pair, self._before)
+            unsound = {triple for triple in former - found if self._is_inferred(triple)}
+            if unsound:
+                self.unsound |= unsound
+                self.shrinking = pair[0]
+        self._drawn[pair] = found
+        new = found - (known or frozenset())
+        self._count_generations(pair, new)
+        return new
+
+    def _count_generations(self, pair: Pair, triples: Iterable[Triple]) -> None:
+        made = {term for triple in triples for term in (triple.subject, triple.object) if self._is_new(term)}
+        if not made:
+            return
+        generation = 1 + max(self._generation.get(pair[1], 0), self._turns.get(pair, 0))
+        if generation > _GENERATIONS:
+            raise RuleWithoutEnd(pair[0], _GENERATIONS)
+        self._turns[pair] = generation
+        self._generation |= dict.fromkeys(made, generation)
+
+    def _is_new(self, term: Term) -> bool:
+        if isinstance(term, Triple) or term in self._generation:
+            return False
+        found = self._after.match(None, None, term)
+        return next(found, None) is None and not self._is_subject(term)
+
+    def _is_subject(self, term: Term) -> bool:
+        return not isinstance(term, Literal) and next(self._after.match(term, None, None), None) is not None
+
+
+class SpillingStack:
+    """A stack with at most twice `size` triples in memory; the file is deleted on leaving the context."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._top: list[Triple] = []
+        self._starts: list[int] = []
+        self._file: IO[bytes] | None = None
+
+    def append(self, triple: Triple) -> None:
+        """Add a triple on top."""
+        self._top.append(triple)
+        if len(self._top) >= 2 * self._size:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(prefix="urbankg-inference-")  # noqa: SIM115
+            self._starts.append(self._file.seek(0, 2))
+            pickle.dump(self._top[: self._size], self._file)
+            del self._top[: self._size]
+
+    def pop(self) -> Triple:
+        """Take the topmost triple."""
+        if not self._top and self._file is not None:
+            start = self._starts.pop()
+            self._file.seek(start)
+            self._top = pickle.load(self._file)
+            self._file.truncate(start)
+        return self._top.pop()
+
+    def __bool__(self) -> bool:
+        return bool(self._top or self._starts)
+
+    def __enter__(self) -> SpillingStack:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()

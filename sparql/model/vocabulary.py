@@ -52,17 +52,19 @@ EXTRACTED: Final = GRAPH.extracted
 DERIVED: Final = GRAPH.derived
 INFERRED: Final = GRAPH.inferred
 """What only follows from other statements by the axioms, where inferences are stored."""
+MEMBERSHIPS: Final = GRAPH.memberships
+"""Which things follow to be in classes without a name; not part of the default graph."""
 ONTOLOGY: Final = GRAPH.ontology
 PROVENANCE: Final = GRAPH.provenance
 REVIEW: Final = GRAPH.review
 PROPOSALS: Final = GRAPH.proposals
 HELD: Final = GRAPH.held
-"""Batches that wait to be judged in parallel with other writes."""
+"""Batches that an earlier version held back and never judged."""
 STATE: Final = GRAPH.state
 REPLACED: Final = GRAPH.replaced
 """What a bulk load that has not ended replaces: removed from the default graph before anything is derived."""
 SYSTEM_GRAPHS: Final = (
-    *(ASSERTED, EXTRACTED, DERIVED, INFERRED, ONTOLOGY),
+    *(ASSERTED, EXTRACTED, DERIVED, INFERRED, MEMBERSHIPS, ONTOLOGY),
     *(PROVENANCE, REVIEW, PROPOSALS, HELD, STATE, REPLACED),
 )
 

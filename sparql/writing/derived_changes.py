@@ -6,7 +6,7 @@ from itertools import chain
 
 from pyoxigraph import NamedNode, Quad, Triple
 
-from sparql.inference.materialized import Inferences
+from sparql.inference.materialized import Inferences, inferred_quads, kept_in
 from sparql.model.change import Change, Delta, Deriver, is_supported, only_asserted, quad_of
 from sparql.model.source import KnownAbsent
 from sparql.model.triple_store import TripleStore
@@ -18,11 +18,15 @@ ORIGINS = (EXTRACTED, DERIVED, ONTOLOGY, ASSERTED)
 
 @dataclass(frozen=True)
 class Plan:
-    """What follows from a change: relations of geometries, inferences by axioms, and both together."""
+    """What follows from a change: relations of geometries, inferences by axioms, and both together.
+
+    `memberships`, in classes without a name, are kept beside the graph.
+    """
 
     derived: Delta = field(default_factory=Delta)
     inferred: Delta = field(default_factory=Delta)
     whole: Delta = field(default_factory=Delta)
+    memberships: Delta = field(default_factory=Delta)
 
 
 class DerivedChanges:
@@ -79,15 +83,18 @@ class DerivedChanges:
             derived = self._derived(added, removed)
             return Plan(derived, whole=derived)
         inferred = self.inferences.plan(added, removed - added)
-        all_added = added | inferred.additions
-        derived = self._derived(all_added, (removed | inferred.removals) - all_added)
+        all_added = added | _visible(inferred.additions)
+        derived = self._derived(all_added, (removed | _visible(inferred.removals)) - all_added)
         if derived.additions or derived.removals:
             # Axioms may concern relations. Geometries inferred from relations are not considered.
             all_added = added | derived.additions
             loose = frozenset(triple for triple in derived.removals if not self._stays(triple))
             inferred = self.inferences.plan(all_added, (removed | loose) - all_added)
-        all_added = derived.additions | inferred.additions
-        return Plan(derived, inferred, Delta(all_added, (derived.removals | inferred.removals) - all_added))
+        seen = Delta(_visible(inferred.additions), _visible(inferred.removals))
+        all_added = derived.additions | seen.additions
+        whole = Delta(all_added, (derived.removals | seen.removals) - all_added)
+        unseen = Delta(inferred.additions - seen.additions, inferred.removals - seen.removals)
+        return Plan(derived, seen, whole, unseen)
 
     def _derived(self, added: frozenset[Triple], removed: frozenset[Triple]) -> Delta:
         deriver = self.deriver
@@ -151,8 +158,12 @@ class DerivedChanges:
             added_marks, removed_marks = self.deriver.marked(self.store)
             additions += added_marks
             removals += removed_marks
-        for triple in plan.inferred.additions:
-            additions += [quad_of(triple, INFERRED), quad_of(triple, DEFAULT)]
-        for triple in plan.inferred.removals:
-            removals += [quad_of(triple, INFERRED), quad_of(triple, DEFAULT)]
+        for one in (plan.inferred, plan.memberships):
+            additions += [quad for triple in one.additions for quad in inferred_quads(triple)]
+            removals += [quad for triple in one.removals for quad in inferred_quads(triple)]
         return additions, removals
+
+
+def _visible(triples: frozenset[Triple]) -> frozenset[Triple]:
+    """Those of the inferences that are in the default graph."""
+    return frozenset(triple for triple in triples if kept_in(triple) == INFERRED)

@@ -8,11 +8,10 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from time import perf_counter
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pyoxigraph import Quad, Triple
 
-from sparql.inference.derivation_rules import DerivationRules
 from sparql.inference.materialized import Inferences, forget
 from sparql.model.change import Change, Delta, Deriver, Gate, Verdict, refuse_system_graphs
 from sparql.model.errors import SparqlError, StoreClosing, StoreUnwritable
@@ -26,6 +25,9 @@ from sparql.writing.group import Group, Outcome
 from sparql.writing.judged_commit import JudgedCommits
 from sparql.writing.ontology_graph import OntologyGraph, Substitution
 from sparql.writing.rederivation import Rederivation
+
+if TYPE_CHECKING:
+    from sparql.inference.chase import DerivationRules
 
 Result = TypeVar("Result")
 
@@ -301,7 +303,7 @@ class Writer:
         self._store.settle()
         return self._store.revision()
 
-    def use_rules(self, more: DerivationRules | None) -> None:
+    def use_rules(self, more: "DerivationRules | None") -> None:
         """Follow other rules than before; all is to be inferred again where they are others.
 
         To be called in `then` of `replace_ontology`, or before changes are let through.

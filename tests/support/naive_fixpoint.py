@@ -23,15 +23,7 @@ def closure(stated: set[Triple]) -> set[Triple]:
     known = set(stated)
     while new := {t for t in _round(known) | _expressions(known) | _equality(known) if _is_sound(t)} - known:
         known |= new
-    below_type = {t.subject for t in known if t.predicate == SUBP and t.object == A}
-    said = {(t.subject, t.object) for t in known if t.predicate in below_type} | {
-        (t.subject, t.object) for t in stated if t.predicate == A
-    }
-    return {
-        t
-        for t in known
-        if t.predicate != A or not isinstance(t.object, BlankNode) or (t.subject, t.object) in said
-    }
+    return {t for t in known if t.predicate != A or not isinstance(t.object, BlankNode) or t in stated}
 
 
 def _round(known: set[Triple]) -> set[Triple]:

@@ -336,6 +336,7 @@ def test_what_a_small_change_reads_does_not_grow_with_the_graph():
         write(writer, [Triple(EX.term(f"x{n}"), EX.p, EX.term(f"y{n}")) for n in range(size)])
         counting = CountingSource(store)
         counting.contains = store.contains  # type: ignore[attr-defined]
+        counting.named = store.named  # type: ignore[attr-defined]
         change = [Triple(EX.new, A, EX.C), Triple(EX.new, EX.p, EX.x1)]
         found = Inferences(counting, 1000).plan(change, [Triple(EX.x2, A, EX.C)])  # type: ignore[arg-type]
         assert Triple(EX.new, EX.p, EX.y1) in found.additions

@@ -9,8 +9,8 @@ import pytest
 from pyoxigraph import Literal, Quad, Triple
 
 from sparql.inference import chase
+from sparql.inference.chase import SpillingStack
 from sparql.inference.materialized import COMPLETE, Inferences
-from sparql.inference.spilling import SpillingStack
 from sparql.model.change import Change, Statement
 from sparql.model.vocabulary import DEFAULT, DERIVED, GEO, INFERRED, OWL, RDF, RDFS, Namespace
 from sparql.spatial.bulk_relations import commit_run, open_run
