@@ -33,9 +33,8 @@ from pyshacl import validate
 from benchmarks.w3c.server_process import running_server
 from ontology import Schema
 from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
-from shapes.engine.reference.data_graph import DataGraph
-from shapes.gate.engines import EngineName
-from shapes.gate.gate import ShapesGate
+from shapes.engine.reference import DataGraph
+from shapes.gate.gate import EngineName, ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
 from sparql.model.change import Delta, Statement
 from sparql.model.source import Overlay

@@ -18,8 +18,8 @@ from ontology import Schema
 from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.authoring.impact import measure_impact
 from shapes.authoring.impact_results import ComparedRules
+from shapes.gate.opening import gate_of
 from shapes.loading import load_shapes
-from shapes.rules import gate_of
 from sparql.storage.embedded_store import EmbeddedStore
 
 HEAD = """

@@ -21,12 +21,12 @@ import rdflib
 from pyoxigraph import RdfFormat, Triple, parse
 from rdflib.namespace import RDF, SH
 
-from shapes.authoring.shacl_terms import unsupported
-from shapes.derivation.shape_rules import not_run, shape_rules
+from shapes.authoring.syntax import unsupported
 from shapes.errors import ShapesError
 from shapes.gate.gate import ShapesGate
+from shapes.graph import to_oxigraph, to_rdflib
 from shapes.loading import shapes_of
-from shapes.terms import to_oxigraph, to_rdflib
+from shapes.shape_rules import not_run, shape_rules
 from sparql.inference.materialized import Inferences
 from sparql.model.change import Change, Statement
 from sparql.model.errors import RequestError

@@ -30,10 +30,9 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, Triple
 from pyshacl import validate
 from rdflib.namespace import SH
 
-from shapes.engine.reference.data_graph import DataGraph
+from shapes.engine.reference import DataGraph
 from shapes.errors import ShapesError
-from shapes.gate.engines import EngineName
-from shapes.gate.gate import ShapesGate
+from shapes.gate.gate import EngineName, ShapesGate
 from shapes.loading import ShapesFiles, load_shapes
 from shapes.paths import parse_path, text
 from sparql.model.change import Violation
@@ -225,7 +224,7 @@ def of_whole(source: TripleSource, shapes: ShapesFiles) -> Counter[Result] | str
 
 def of_gate(violations: list[Violation]) -> Counter[Result]:
     """The gate's violations in the same form."""
-    from shapes.terms import to_rdflib
+    from shapes.graph import to_rdflib
 
     def name(term: object) -> str:
         node = None if term is None else to_rdflib(term)  # type: ignore[arg-type]

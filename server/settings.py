@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode
 
 from extractors.prompting.method_names import MethodName
 from server.http.access.clients import networks_of
-from shapes.generation import Generation, generation_of
+from shapes.configuration import Generation, generation_of
 from sparql.model.geometry import Tolerances
 from sparql.storage.durability import Durability
 

@@ -1,4 +1,0 @@
-"""The SHACL files, the gate over them, and their authoring.
-
-May import `geo`, `ontology` and `sparql`.
-"""

@@ -1,22 +1,12 @@
 """The errors of shapes files, and of review, proposals, documents and merges.
 
-ShapesError
-├── ShapesFileUnreadable
-├── ShapeMalformed
-├── ReviewItemUnknown
-├── ReviewItemDecided    a decision on an item that is not open for it
-├── DecisionUnknown
-├── DecisionSettled      an undo of a decision whose items were all decided again, or are gone
-├── ReasonNeeded         a rejection or an exception without a reason
-├── ProposalUnknown
-├── ProposalDecided      a decision on a proposal that is not open for it
-├── TermNotDeclared      a proposal accepted as a term that the ontology does not have
-├── DocumentUnknown
-├── DocumentRemoved      a document that was withdrawn
-├── EntityUnknown
-├── MergeRefused         two entities that cannot be one
-├── MergeUnknown
-└── MergeSettled         a merge that was split already, or that another was built on
+ShapesError ├── ShapesFileUnreadable ├── ShapeMalformed ├── ReviewItemUnknown ├── ReviewItemDecided a decision
+on an item that is not open for it ├── DecisionUnknown ├── DecisionSettled an undo of a decision whose items
+were all decided again, or are gone ├── ReasonNeeded a rejection or an exception without a reason ├──
+ProposalUnknown ├── ProposalDecided a decision on a proposal that is not open for it ├── TermNotDeclared a
+proposal accepted as a term that the ontology does not have ├── DocumentUnknown ├── DocumentRemoved a document
+that was withdrawn ├── EntityUnknown ├── MergeRefused two entities that cannot be one ├── MergeUnknown └──
+MergeSettled a merge that was split already, or that another was built on
 """
 
 import re

@@ -13,11 +13,9 @@ from pyoxigraph import BlankNode, Triple
 from rdflib.namespace import RDF, SH
 
 from ontology.loading import OntologyFile
-from shapes.engine.triple_memory import add_all, graph_in_memory
+from shapes.configuration import FORMATS, Generation
 from shapes.errors import ShapesFileUnreadable
-from shapes.file_types import FORMATS
-from shapes.generation import Generation
-from shapes.terms import to_rdflib
+from shapes.graph import add_all, graph_in_memory, to_rdflib
 from sparql.model.source import Term
 
 

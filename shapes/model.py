@@ -1,11 +1,11 @@
 """What the gate needs to know about each shape: its targets, and which triples its verdict depends on.
 
-A dependency is a path from a focus node and one step at its end: a triple that matches the step may
-change the verdict of every focus node from which the path leads to it. Dependencies over-approximate: a
-node judged needlessly costs time, a missed node would let a violation pass.
+A dependency is a path from a focus node and one step at its end: a triple that matches the step may change
+the verdict of every focus node from which the path leads to it. Dependencies over-approximate: a node judged
+needlessly costs time, a missed node would let a violation pass.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,8 +16,8 @@ from rdflib.collection import Collection
 from rdflib.namespace import OWL, RDF, RDFS, SH
 
 from ontology.pickling import state_without_cached
-from shapes.engine.components import CustomComponent, custom_components
 from shapes.errors import UNEXPECTED, ShapeMalformed, in_words
+from shapes.graph import to_oxigraph
 from shapes.paths import (
     ADDED,
     ANY,
@@ -34,9 +34,100 @@ from shapes.paths import (
     parse_path,
     uses,
 )
-from shapes.terms import to_oxigraph
 from sparql.model import vocabulary
 from sparql.model.source import Term
+from sparql.model.vocabulary import UKG
+
+SOURCES = ("extracted", "update", "graph store", "load", "asserted")
+_SEVERITIES = (SH.Violation, SH.Warning, SH.Info)
+_SEVERITY_FOR = rdflib.URIRef(UKG.severityFor.value)
+_SOURCE = rdflib.URIRef(UKG.source.value)
+_CONFLICT = rdflib.URIRef(UKG.onGeometryConflict.value)
+_TEXTS = "extracted"
+
+
+def severities_by_source(graph: rdflib.Graph) -> Mapping[str, Mapping[str, NamedNode]]:
+    """By source and shape, the severity of the shape's results. Raises `ShapeMalformed`.
+
+        ex:NameShape ukg:severityFor [ ukg:source "load" ; sh:severity sh:Warning ] .
+
+    says that a load only causes a warning, though the shape is a violation otherwise. The sources are
+    "extracted" (texts, and candidates of a client's own extraction), "update", "graph store", "load" and
+    "asserted" (everything else, including review).
+    """
+    found: dict[str, dict[str, NamedNode]] = {}
+    for shape, policy in sorted(graph.subject_objects(_SEVERITY_FOR), key=str):
+        severity = graph.value(policy, SH.severity)
+        sources = [str(source) for source in graph.objects(policy, _SOURCE)]
+        unknown = [source for source in sources if source not in SOURCES]
+        if severity not in _SEVERITIES or not sources or unknown:
+            raise ShapeMalformed(
+                str(shape),
+                "its ukg:severityFor needs a sh:severity (sh:Violation, sh:Warning or sh:Info) and a "
+                f"ukg:source, one of {', '.join(SOURCES)}",
+            )
+        for source in sources:
+            found.setdefault(source, {})[str(shape)] = NamedNode(str(severity))
+    return found
+
+
+def conflicts_by_source(graph: rdflib.Graph) -> Mapping[str, Mapping[NamedNode, NamedNode]]:
+    """By source and property, the severity of a contradiction by geometry; without a source, for texts.
+
+        ex:locatedIn ukg:onGeometryConflict sh:Warning , [ ukg:source "update" ; sh:severity sh:Violation ] .
+
+    says that a statement from a text which geometries contradict gets a warning, and one from an update is
+    refused. It is written in the ontology or in the shapes; the shapes take precedence. Raises
+    `ShapeMalformed`.
+    """
+    found: dict[str, dict[NamedNode, NamedNode]] = {}
+    for property_, policy in sorted(graph.subject_objects(_CONFLICT), key=str):
+        alone = policy in _SEVERITIES
+        severity = policy if alone else graph.value(policy, SH.severity)
+        sources = [_TEXTS] if alone else [str(source) for source in graph.objects(policy, _SOURCE)]
+        if severity not in _SEVERITIES or not sources or not set(sources) <= set(SOURCES):
+            raise ShapeMalformed(
+                str(property_),
+                "its ukg:onGeometryConflict is sh:Violation, sh:Warning or sh:Info, or has one of them as "
+                f"sh:severity and a ukg:source, one of {', '.join(SOURCES)}",
+            )
+        for source in sources:
+            found.setdefault(source, {})[NamedNode(str(property_))] = NamedNode(str(severity))
+    return found
+
+
+@dataclass(frozen=True)
+class CustomComponent:
+    """A `sh:ConstraintComponent` of the shapes graph; it applies where its parameters are given."""
+
+    node: rdflib.term.Node
+    required: frozenset[rdflib.term.Node]
+
+    def applies_to(self, graph: rdflib.Graph, shape: rdflib.term.Node) -> bool:
+        """Whether a shape gives every parameter that is not optional."""
+        return all((shape, parameter, None) in graph for parameter in self.required)
+
+    def validators(self, graph: rdflib.Graph, *, property_shape: bool) -> Iterator[rdflib.term.Node]:
+        """The validators for a shape of this kind (6.2.3)."""
+        kind = SH.propertyValidator if property_shape else SH.nodeValidator
+        found = list(graph.objects(self.node, kind))
+        yield from found or graph.objects(self.node, SH.validator)
+
+
+def custom_components(graph: rdflib.Graph) -> tuple[CustomComponent, ...]:
+    """Every component declared in the graph, in stable order."""
+    found = []
+    for node in sorted(set(graph.subjects(RDF.type, SH.ConstraintComponent)), key=str):
+        required = {
+            graph.value(parameter, SH.path)
+            for parameter in graph.objects(node, SH.parameter)
+            if graph.value(parameter, SH.optional) != rdflib.Literal(True)
+        }
+        paths = frozenset(path for path in required if path is not None)
+        if paths:
+            found.append(CustomComponent(node, paths))
+    return tuple(found)
+
 
 TYPE = Step(vocabulary.RDF.type)
 SUBCLASS = Step(vocabulary.RDFS.subClassOf)

@@ -2,7 +2,7 @@
 
 The engines call `check_time` wherever their work can multiply: at every node, at every row of a join, at
 every triple that a query reads; what is left is the timeout of a regular expression. Any other step is not
-interrupted: a dry run of new rules therefore runs in a process of its own (`shapes.authoring.dry_run`).
+interrupted: a dry run of new rules therefore runs in a process of its own (`shapes.authoring.impact`).
 """
 
 from __future__ import annotations

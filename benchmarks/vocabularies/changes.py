@@ -9,8 +9,8 @@ import rdflib
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from rdflib.namespace import OWL, RDF, RDFS, SH
 
+from shapes.graph import to_oxigraph
 from shapes.paths import parse_path, uses
-from shapes.terms import to_oxigraph
 from sparql.model import vocabulary as v
 
 __all__ = ["RandomData"]

@@ -13,8 +13,8 @@ from rdflib.namespace import RDFS
 from rdflib.plugins.sparql import prepareQuery
 
 from benchmarks.shacl_conformance import Result, of_gate, result_of
-from shapes.engine.reference.data_graph import DataGraph
-from shapes.terms import to_rdflib
+from shapes.engine.reference import DataGraph
+from shapes.graph import to_rdflib
 from sparql.model.change import Violation
 from sparql.model.source import TripleSource
 

@@ -123,8 +123,8 @@ def _shape_rules(settings: Settings) -> DerivationRules | None:
     if not settings.follows_rules:
         return None
     from server.settings_loading import SHIPPED_SHAPES
-    from shapes.derivation.shape_rules import shape_rules
     from shapes.loading import load_shapes
+    from shapes.shape_rules import shape_rules
 
     return shape_rules(load_shapes(settings.shapes or SHIPPED_SHAPES).graph)
 

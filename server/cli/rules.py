@@ -24,7 +24,7 @@ from server.rules.ruleset import Ruleset, read_ruleset, turtle
 from server.running_server import running_server
 from server.settings import Settings
 from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
-from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
+from shapes.configuration import SUFFIXES as SHAPES_SUFFIXES
 from sparql.storage.embedded_store import EmbeddedStore
 
 ontology_app = typer.Typer(no_args_is_help=True, help="The files of the ontology.")

@@ -17,7 +17,7 @@ from ontology.labels import local_name, readable
 from server.http.reporting.statements import review_json
 from server.reader_language import for_reader
 from server.services import Services
-from shapes.report import PREFIXES, result_triples
+from shapes.results import PREFIXES, result_triples
 from sparql.model.change import Violation
 from sparql.model.source import Term
 from sparql.model.vocabulary import PROVENANCE, RDF, SH, UKG, XSD

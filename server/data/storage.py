@@ -148,7 +148,7 @@ class Loader:
         partial: bool,
         report: bool,
     ) -> LoadResult:
-        from shapes.gate.judging import in_order
+        from shapes.results import in_order
 
         services = self._services
         self._say("bulk load past the gate, then relations and indexes")

@@ -12,9 +12,9 @@ from dataclasses import replace
 from rdflib.plugins.sparql.parser import parseQuery
 
 import shapes.authoring.linting
-import shapes.engine.compiled.compiled_engine
-import shapes.engine.reference.pyshacl_engine
-import shapes.rules  # noqa: F401
+import shapes.engine.compiled_engine
+import shapes.engine.reference
+import shapes.gate.opening  # noqa: F401
 from ontology import Schema
 from server.rules.checking import LINTED, Examined, Folders, Linted, examine
 

@@ -14,8 +14,8 @@ from ontology.checks.findings import Finding, Level, Rule, in_order
 from ontology.errors import OntologyError, ReasonerFailed, ReasonerMissing
 from server.errors import SettingsError
 from server.writes.extent import read_extent, stated_extents
+from shapes.configuration import Generation
 from shapes.errors import UNEXPECTED, ShapeMalformed, ShapesError, ShapesFileUnreadable, in_words
-from shapes.generation import Generation
 
 if TYPE_CHECKING:
     from ontology.checks.profiles import Profile
@@ -74,8 +74,8 @@ def examine(folders: Folders, known: Schema | None = None) -> Examined:
     # Imported here: a start of the server does not need them.
     from ontology.checks.reporting import CheckReport
     from shapes.authoring.linting import ILL_FORMED, lint_shapes
+    from shapes.gate.opening import gate_of, malformed, with_generated
     from shapes.loading import load_shapes
-    from shapes.rules import gate_of, malformed, with_generated
 
     try:
         schema, unread = Schema.load_readable(folders.ontology, folders.ontology_edits, known)

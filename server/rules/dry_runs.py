@@ -175,8 +175,7 @@ class DryRuns:
             with self._limit.running():
                 yield from impact_in_steps(store, before, after, queue, BOUNDS, rewriting)
             return
-        from shapes.authoring.comparison import comparison
-        from shapes.authoring.dry_run import dry_run
+        from shapes.authoring.impact import comparison, dry_run
 
         parts = comparison(before, after, queue, rewriting)
         checkpoint = store.acquire()

@@ -11,7 +11,7 @@ from pyoxigraph import RdfFormat
 
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from ontology.loading import syntax_of
-from shapes.file_types import FORMATS
+from shapes.configuration import FORMATS
 from sparql.model.errors import PayloadProblem
 from sparql.syntax.nesting import ShallowFile
 

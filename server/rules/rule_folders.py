@@ -18,7 +18,7 @@ from server.rules.edit import Edit, Kind
 from server.rules.edit_errors import FolderReadOnly
 from server.rules.rule_history import write_whole
 from server.rules.ruleset import Ruleset
-from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
+from shapes.configuration import SUFFIXES as SHAPES_SUFFIXES
 
 _log = logging.getLogger("urbankg.rules")
 Signature = tuple[tuple[str, int, int], ...]

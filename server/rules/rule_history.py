@@ -19,7 +19,7 @@ from ontology import Schema
 from ontology.loading import OntologyFile, read_file
 from server.errors import UnknownResource
 from server.rules.ruleset import Ruleset
-from shapes.generation import Generation
+from shapes.configuration import Generation
 
 if TYPE_CHECKING:
     from shapes.gate.gate import ShapesGate
@@ -70,8 +70,8 @@ class RuleHistory:
 
     def last_good_shapes(self, schema: Schema, mode: Generation) -> tuple[ShapesGate, ShapesFiles] | None:
         """The shapes that were in force last, with those generated from a schema; None: there are none."""
+        from shapes.gate.opening import gate_of, with_generated
         from shapes.loading import shapes_of
-        from shapes.rules import gate_of, with_generated
 
         version = self._current("shapes")
         if version is None:

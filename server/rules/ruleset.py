@@ -18,9 +18,9 @@ from sparql.model.vocabulary import OWL, PROV, PROVENANCE, RDF, UKG, XSD
 if TYPE_CHECKING:
     from server.settings import Settings
     from shapes.authoring.impact_results import ComparedRules
-    from shapes.derivation.shape_rules import ShapeRules
     from shapes.gate.gate import ShapesGate
     from shapes.loading import ShapesFiles
+    from shapes.shape_rules import ShapeRules
 
 _VERSIONS = (UKG.ontologyVersion, UKG.shapesVersion)
 
@@ -52,7 +52,7 @@ class Ruleset:
         """The rules of the shapes (`sh:rule`), where the settings want them to be followed."""
         if not settings.follows_rules:
             return None
-        from shapes.derivation.shape_rules import shape_rules
+        from shapes.shape_rules import shape_rules
 
         return shape_rules(self.files.graph)
 
@@ -60,8 +60,8 @@ class Ruleset:
         """The shapes generated from the ontology; all that could be, where none are in force."""
         if self.files.generation != "off":
             return list(self.files.generated)
+        from shapes.gate.opening import with_generated
         from shapes.loading import shapes_of
-        from shapes.rules import with_generated
 
         by_hand = shapes_of([(source.path, source.content) for source in self.files.sources])
         return list(with_generated(by_hand, self.schema, "closed").generated)
@@ -110,9 +110,8 @@ def open_shapes(folders: Folders, schema: Schema, kept: Path | None = None) -> t
 
     `kept` is the file of the plan cache.
     """
-    from shapes.gate.plan_cache import PlanCache
+    from shapes.gate.opening import PlanCache, gate_of, with_generated
     from shapes.loading import load_shapes
-    from shapes.rules import gate_of, with_generated
 
     files = load_shapes(folders.shapes, folders.shapes_edits)
     files = with_generated(files, schema, folders.generate)

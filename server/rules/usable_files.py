@@ -18,8 +18,8 @@ from server.rules.checking import Folders
 from server.rules.edit_errors import RulesUnusable
 from server.rules.edit_guard import check_shallow
 from server.rules.ruleset import open_shapes
+from shapes.configuration import SUFFIXES as SHAPES_SUFFIXES
 from shapes.errors import UNEXPECTED, ShapesError, in_words
-from shapes.file_types import SUFFIXES as SHAPES_SUFFIXES
 from sparql.model.errors import PayloadProblem
 
 if TYPE_CHECKING:

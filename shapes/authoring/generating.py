@@ -1,8 +1,8 @@
 """Shapes generated from the ontology's axioms, to check data.
 
 `contradictions` refuses what no model of the axioms can contain when different names mean different things:
-instances of disjoint classes, ends known to be something that a domain or range excludes, values outside of
-a datatype, a second value of a functional property or more than a maximum.
+instances of disjoint classes, ends known to be something that a domain or range excludes, values outside of a
+datatype, a second value of a functional property or more than a maximum.
 
 `closed` reads OWL under a partly closed world: what it would conclude (a thing with a height must be a
 building) is required to be known. It adds enumerations, inverse functional properties, and minimum
@@ -22,12 +22,91 @@ from ontology import OntologyProperty, PropertyKind, Schema
 from ontology import vocabulary as v
 from ontology.graph import Node
 from ontology.hierarchy import properties_apart
-from shapes.authoring.overrides import Overrides
-from shapes.authoring.value_spaces import can_be_any, spellings
-from shapes.generation import Generation
+from shapes.authoring.demands import Overrides
+from shapes.configuration import Generation
 from sparql.model.vocabulary import RDF, RDFS, SH, UKG, XSD, Namespace
 
-__all__ = ["GENERATED", "generate_shapes"]
+Spelling = list[tuple[NamedNode, Literal | NamedNode]]
+
+_BOUNDS: dict[str, tuple[int | None, int | None]] = {
+    "integer": (None, None),
+    "nonNegativeInteger": (0, None),
+    "positiveInteger": (1, None),
+    "nonPositiveInteger": (None, 0),
+    "negativeInteger": (None, -1),
+    "long": (-(2**63), 2**63 - 1),
+    "int": (-(2**31), 2**31 - 1),
+    "short": (-(2**15), 2**15 - 1),
+    "byte": (-(2**7), 2**7 - 1),
+    "unsignedLong": (0, 2**64 - 1),
+    "unsignedInt": (0, 2**32 - 1),
+    "unsignedShort": (0, 2**16 - 1),
+    "unsignedByte": (0, 2**8 - 1),
+}
+_FAMILIES = (
+    ("string", "normalizedString", "token", "language", "Name", "NCName", "NMTOKEN"),
+    ("dateTime", "dateTimeStamp"),
+    ("duration", "dayTimeDuration", "yearMonthDuration"),
+)
+_ALONE = frozenset(
+    (
+        "boolean",
+        "float",
+        "double",
+        "date",
+        "time",
+        "gYear",
+        "gYearMonth",
+        "gMonth",
+        "gMonthDay",
+        "gDay",
+        "hexBinary",
+        "base64Binary",
+        "anyURI",
+    )
+)
+_WHOLE = r"^\s*[+-]?[0-9]+(\.0*)?\s*$"
+_DECIMAL = XSD.term("decimal")
+_REAL = frozenset((NamedNode(v.OWL + "real"), NamedNode(v.OWL + "rational")))
+_PLAIN = NamedNode(v.RDF + "PlainLiteral")
+
+
+def spellings(datatype: NamedNode) -> tuple[Sequence[Spelling], Spelling]:
+    """The datatypes that values may be written in, each with its conditions; and what holds of all.
+
+    Nothing of a datatype whose values are not known here: see `can_be_any`.
+    """
+    name = datatype.value.removeprefix(v.XSD)
+    if name in _BOUNDS:
+        low, high = _BOUNDS[name]
+        others = [one for one in _BOUNDS if one != name]
+        written: list[Spelling] = [[(SH.datatype, XSD.term(one))] for one in (name, *others)]
+        written.append([(SH.datatype, _DECIMAL), (SH.pattern, Literal(_WHOLE))])
+        limits = ((SH.minInclusive, low), (SH.maxInclusive, high))
+        return written, [(at, _whole(number)) for at, number in limits if number is not None]
+    if datatype == _DECIMAL or datatype in _REAL:
+        return [[(SH.datatype, one)] for one in (_DECIMAL, *map(XSD.term, _BOUNDS))], []
+    for family in _FAMILIES:
+        if name in family:
+            ordered = (name, *(one for one in family if one != name))
+            return [[(SH.datatype, XSD.term(one))] for one in ordered], []
+    if datatype == _PLAIN:
+        return [[(SH.datatype, one)] for one in (*map(XSD.term, _FAMILIES[0]), v.LANG_STRING)], []
+    return [[(SH.datatype, datatype)]], []
+
+
+def can_be_any(datatype: NamedNode) -> bool:
+    """Whether a datatype's values are not known here, so that no literal is surely outside of it."""
+    if datatype == v.LANG_STRING or datatype in (_PLAIN, _DECIMAL) or datatype in _REAL:
+        return False
+    name = datatype.value.removeprefix(v.XSD)
+    known = name in _BOUNDS or name in _ALONE or any(name in family for family in _FAMILIES)
+    return not (known and datatype.value.startswith(v.XSD))
+
+
+def _whole(number: int) -> Literal:
+    return Literal(str(number), datatype=XSD.integer)
+
 
 GENERATED = Namespace("https://w3id.org/urbankg/generated#")
 _ANYTHING = (v.THING, NamedNode(v.RDFS + "Resource"))

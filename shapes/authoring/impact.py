@@ -1,14 +1,19 @@
 """What an edit of ontology or shapes would change in the graph, measured before it is put in force.
 
 Only changed shapes are run, on target nodes found through the store's indexes; unchanged shapes only on the
-focus nodes whose verdict the changed axioms can affect. Nothing is written.
+focus nodes whose verdict the changed axioms can affect. Nothing is written. The server measures in a process
+of its own, on a checkpoint of the store: a shape's query may join everything with everything, and only
+killing its process surely stops it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from pyoxigraph import NamedNode, Triple
+import pyoxigraph
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from ontology import Schema
 from shapes.authoring.impact_results import (
@@ -20,18 +25,47 @@ from shapes.authoring.impact_results import (
     QueuedStatement,
     ShapeImpact,
 )
-from shapes.authoring.rewrite_preview import RewritePreview
-from shapes.engine.batch_lookup import BatchLookup
+from shapes.authoring.term_changes import RewritePreview
 from shapes.gate.affected import Pairs
 from shapes.gate.gate import ShapesGate
 from shapes.gate.known_terms import unknown_terms
 from shapes.paths import Repeat, Step, walk
 from sparql.model.change import Delta, Statement, Violation
-from sparql.model.source import Overlay, Term, TripleSource
+from sparql.model.source import GraphReading, Overlay, Term, TripleSource
 from sparql.model.vocabulary import OWL, RDF, RDFS, SH, UKG
-from sparql.provenance.term_rewrites import Rewriting
+from sparql.provenance.term_rewrites import LEAVE, Rewriting
 
-__all__ = ["changed_shapes", "impact_in_steps", "measure_impact", "queued_by"]
+
+class BatchLookup:
+    """`base`, with all statements of these predicates in memory, except predicates with more than `most`."""
+
+    def __init__(self, base: TripleSource, predicates: Iterable[NamedNode], most: int) -> None:
+        self._base = base
+        self._held: dict[NamedNode, tuple[dict[Term, list[Triple]], dict[Term, list[Triple]]]] = {}
+        for predicate in predicates:
+            triples = list(islice(base.match(None, predicate, None), most + 1))
+            if len(triples) <= most:
+                by_subject: dict[Term, list[Triple]] = {}
+                by_object: dict[Term, list[Triple]] = {}
+                for triple in triples:
+                    by_subject.setdefault(triple.subject, []).append(triple)
+                    by_object.setdefault(triple.object, []).append(triple)
+                self._held[predicate] = by_subject, by_object
+
+    def match(
+        self, subject: Term | None, predicate: NamedNode | None, object_: Term | None
+    ) -> Iterator[Triple]:
+        """Triples that fit the pattern; `None` is a wildcard."""
+        held = self._held.get(predicate) if predicate is not None else None
+        if held is None or (subject is None and object_ is None):
+            yield from self._base.match(subject, predicate, object_)
+        elif subject is not None:
+            for triple in held[0].get(subject, ()):
+                if object_ is None or triple.object == object_:
+                    yield triple
+        elif object_ is not None:
+            yield from held[1].get(object_, ())
+
 
 NOT_COMPARED = (
     "The rules in force took too long on this graph, so nothing was compared with them: all failures count "
@@ -329,3 +363,69 @@ def _counted(
 
 def _short(iri: NamedNode) -> str:
     return iri.value.replace("#", "/").rstrip("/").rpartition("/")[2]
+
+
+def dry_run(
+    path: str,
+    before: ComparedRules,
+    after: ComparedRules,
+    queue: Sequence[QueuedStatement],
+    bounds: Bounds,
+    rewriting: Rewriting,
+) -> Iterator[Impact]:
+    """The impact, in the steps of `impact_in_steps`, on the checkpoint at `path`."""
+    yield from impact_in_steps(_Checkpoint(path), before, after, queue, bounds, rewriting)
+
+
+class _Checkpoint(GraphReading):
+    def __init__(self, path: str) -> None:
+        self._graph = pyoxigraph.Store.read_only(path)
+
+    def match_quads(
+        self,
+        subject: Term | None,
+        predicate: NamedNode | None,
+        object_: Term | None,
+        graph: NamedNode | BlankNode | DefaultGraph | None = None,
+    ) -> Iterator[Quad]:
+        """Quads that fit the pattern, of one graph or (None) of all."""
+        if isinstance(subject, Literal | Triple):
+            return iter(())
+        return iter(self._graph.quads_for_pattern(subject, predicate, object_, graph))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Both sides and the open items of the queue, or that part of them on which the impact depends."""
+
+    before: ComparedRules
+    after: ComparedRules
+    queue: Sequence[QueuedStatement]
+    waiting: int | None = None
+    """How many statements wait, where the queue was left out."""
+
+    def whole(self, steps: Iterator[Impact]) -> Iterator[Impact]:
+        """The impact of the whole, from that of the parts."""
+        for step in steps:
+            yield step if self.waiting is None else replace(step, waiting=self.waiting)
+
+
+def comparison(
+    before: ComparedRules,
+    after: ComparedRules,
+    queue: Sequence[QueuedStatement] = (),
+    rewriting: Rewriting = LEAVE,
+) -> Comparison:
+    """What `impact_in_steps` needs for the same result."""
+    if before.schema is not after.schema or rewriting != LEAVE:
+        return Comparison(before, after, queue)
+    names = changed_shapes(before, after).keys()
+    waiting = [item for item in queue if not item.accepted]
+    if queued_by(waiting, after.schema, set(names), axioms=False):
+        return Comparison(before, after, queue)
+    return Comparison(_rules_part(before, names), _rules_part(after, names), (), len(waiting))
+
+
+def _rules_part(rules: ComparedRules, names: Collection[str]) -> ComparedRules:
+    gate = rules.gate.part(names)
+    return ComparedRules(Schema.empty(), gate.files, gate)

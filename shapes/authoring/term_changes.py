@@ -1,4 +1,4 @@
-"""Statements of the graph whose terms an edit removes or deprecates, and the terms to use instead."""
+"""Statements whose terms an edit of the ontology removes or deprecates, and what would be rewritten."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from pyoxigraph import NamedNode, Triple
 
 from ontology import Schema
 from shapes.gate.known_terms import succession
-from sparql.model.source import Term, TripleSource
-from sparql.provenance.term_rewrites import TermPair
-
-__all__ = ["OfferedRewrite", "TermUse", "given_pairs", "offered_rewrites", "term_uses"]
+from sparql.model.source import GraphReading, Overlay, Term, TripleSource
+from sparql.provenance.term_rewrites import RewriteRecords, Rewriting, TermPair
 
 _EXAMPLES = 3
 GIVEN, UNDO = "request", "undo"
@@ -113,3 +111,40 @@ def given_pairs(given: Mapping[NamedNode, NamedNode], before: Schema, after: Sch
 def statements_with(source: TripleSource, pair: TermPair, before: Schema) -> Iterator[Triple]:
     """The statements of the graph with the old term of a pair, but for those of the ontology itself."""
     return (triple for triple in source.match(*pair.pattern) if triple not in before.triples)
+
+
+class RewritePreview:
+    """What would be rewritten in a graph: `taken` are its statements, `put` those in their place.
+
+    `uses` are the terms that the edit removes or deprecates and that statements use, after what it undoes.
+    `offered` are all rewrites, whether wanted or not.
+    """
+
+    def __init__(self, source: TripleSource, before: Schema, after: Schema, rewriting: Rewriting) -> None:
+        taken: dict[Triple, Triple] = {}
+        parted: set[Triple] = set()
+        undone = []
+        if rewriting.undone and isinstance(source, GraphReading):
+            records = RewriteRecords(source)
+            taken = records.moves(rewriting.undone)
+            for past in rewriting.undone:
+                for node, pair in past.pairs.items():
+                    united = records.united(node)
+                    parted.update(united)
+                    number = len(united) + sum(1 for _ in records.statements(node))
+                    undone.append(OfferedRewrite(pair.inverse, UNDO, number))
+        rest = Overlay(source, (*taken.values(), *parted), taken)
+        self.uses = tuple(term_uses(rest, before, after))
+        forward = tuple(offered_rewrites(rest, self.uses, rewriting.given, before, after))
+        if rewriting.wanted:
+            taken.update(_applied(rest, forward, before))
+        self.offered = (*undone, *forward)
+        self.put, self.taken = frozenset((*taken.values(), *parted)), frozenset(taken)
+
+
+def _applied(
+    source: TripleSource, offered: tuple[OfferedRewrite, ...], before: Schema
+) -> Iterator[tuple[Triple, Triple]]:
+    for one in offered:
+        for triple in statements_with(source, one.pair, before):
+            yield triple, one.pair.applied(triple)

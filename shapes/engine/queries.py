@@ -1,9 +1,9 @@
 """Which triples a SHACL-SPARQL constraint depends on (SHACL 5 and 6): read from its query's algebra.
 
 Every triple pattern is reached from a pre-bound variable along patterns that are certainly joined with it;
-that route is the dependency's path. What an OPTIONAL, a branch of a UNION or a sub-select binds does not
-lead out of it: outside, the variable may be unbound and the pattern may match anywhere. A pattern that no
-route reaches may concern any focus node.
+that route is the dependency's path. What an OPTIONAL, a branch of a UNION or a sub-select binds does not lead
+out of it: outside, the variable may be unbound and the pattern may match anywhere. A pattern that no route
+reaches may concern any focus node.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

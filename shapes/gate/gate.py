@@ -1,36 +1,88 @@
 """The gate: SHACL decides, statement by statement, before anything is committed.
 
-It judges the change, never the store: affected pairs of shape and focus node, run over an overlay of
-store and change. Violations that were there before are not charged to the change.
+It judges the change, never the store: affected pairs of shape and focus node, run over an overlay of store
+and change. Violations that were there before are not charged to the change.
 """
+
+from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
-from shapes.engine.excerpt import excerpt
 from shapes.gate.affected import AffectedPairs, Pairs
-from shapes.gate.attribution import INCOMPLETE, Attribution, charge_all, distinct
-from shapes.gate.engines import EngineName, Engines
-from shapes.gate.full_report import portions
-from shapes.gate.judging import in_order
-from shapes.gate.rejected_groups import by_confidence, components, put_back
+from shapes.gate.attribution import (
+    INCOMPLETE,
+    Attribution,
+    by_confidence,
+    charge_all,
+    components,
+    distinct,
+    put_back,
+)
+from shapes.gate.full_validation import portions
 from shapes.gate.what_if import WhatIf
+from shapes.graph import excerpt, to_oxigraph
 from shapes.loading import ShapesFiles
-from shapes.model import TargetedShape, targeted_shapes
-from shapes.policies import conflicts_by_source, severities_by_source
-from shapes.terms import to_oxigraph
+from shapes.model import TargetedShape, conflicts_by_source, severities_by_source, targeted_shapes
+from shapes.results import Engine, Found, in_order
 from shapes.time_limit import TimeLimit
 from sparql.model.change import Delta, Derive, Rejection, Selection, Statement, Violation
 from sparql.model.errors import JudgingTimeout
 from sparql.model.source import TripleSource
 from sparql.model.vocabulary import UKG
 from sparql.storage.embedded_store import EmbeddedStore
+
+if TYPE_CHECKING:
+    from rdflib.term import Node
+
+    from shapes.engine.compiled_engine import CompiledEngine
+    from shapes.engine.reference import PyshaclEngine
+
+EngineName = Literal["compiled", "pyshacl"]
+
+
+class Engines:
+    """The two engines, made on first use, and which of them is in use."""
+
+    def __init__(self, files: ShapesFiles, nodes: Mapping[str, Node], name: EngineName) -> None:
+        self.files = files
+        self._nodes = nodes
+        self._making = Lock()
+        self._made: tuple[CompiledEngine, PyshaclEngine] | None = None
+        self.name = name
+        self.languages: tuple[str, ...] = ("en",)
+
+    def made(self) -> tuple[CompiledEngine, PyshaclEngine]:
+        """Both engines. Raises `ShapeMalformed`."""
+        # This imports pySHACL, which takes longer than everything else that a start needs of this package.
+        from shapes.engine.compiled_engine import CompiledEngine
+        from shapes.engine.reference import PyshaclEngine
+
+        with self._making:
+            if self._made is None:
+                reference = PyshaclEngine(self.files.graph, self._nodes, languages=lambda: self.languages)
+                self._made = CompiledEngine(self.files.graph, self._nodes, reference), reference
+            return self._made
+
+    def check(self, source: TripleSource, pairs: Pairs) -> Found:
+        """Violations of these pairs."""
+        return self._in_use().check(source, pairs)
+
+    def breaks(self, after: TripleSource, before: TripleSource, pairs: Pairs) -> bool | None:
+        """Whether a pair has a blocking violation that is new; None where only `check` can decide."""
+        return self._in_use().breaks(after, before, pairs)
+
+    def _in_use(self) -> Engine:
+        compiled, reference = self._made or self.made()
+        return compiled if self.name == "compiled" else reference
+
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -182,7 +234,7 @@ class ShapesGate:
         """What it was made of."""
         return self._engines.files
 
-    def part(self, names: Collection[str]) -> "ShapesGate":
+    def part(self, names: Collection[str]) -> ShapesGate:
         """A gate of these shapes alone, which judges them as this one does."""
         shapes = [shape for name, shape in self.pairs.shapes.items() if name in names]
         graph = excerpt(self.files.graph, [shape.node for shape in shapes])

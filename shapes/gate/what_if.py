@@ -10,7 +10,7 @@ from dataclasses import replace
 from pyoxigraph import NamedNode, Triple
 
 from shapes.gate.affected import AffectedPairs, Pairs
-from shapes.gate.judging import Engine, Pair, in_order
+from shapes.results import Engine, Pair, in_order
 from sparql.model.change import Derive, Statement, Violation
 from sparql.model.source import KnownAbsent, Overlay, TripleIndex, TripleSource
 from sparql.model.vocabulary import SH

@@ -2,7 +2,7 @@
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from shapes.report import validation_report
+from shapes.results import validation_report
 from sparql.model.change import Rejection, Statement, Violation
 from sparql.model.vocabulary import RDF, SH, Namespace
 

@@ -19,7 +19,7 @@ from server.errors import MalformedBody
 from server.http.reporting.problems import MEDIA_TYPE, TYPE_BASE, problem_response
 from server.message import LONGEST_IRI, AbsoluteIri, IriText, Message, Name, Prose
 from server.reader_language import for_reader, rejection_for_reader
-from shapes.report import PREFIXES, validation_report
+from shapes.results import PREFIXES, validation_report
 from sparql.model.change import Rejection, Statement, Verdict, Violation
 from sparql.model.errors import NotAcceptable
 from sparql.model.source import Term

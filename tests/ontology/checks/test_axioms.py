@@ -12,9 +12,9 @@ from ontology import Schema
 from ontology.checks.axioms import effect
 from ontology.checks.findings import Finding
 from ontology.checks.linting import lint_ontology
+from shapes.authoring.demands import Overrides
 from shapes.authoring.generating import generate_shapes
-from shapes.authoring.overrides import Overrides
-from shapes.engine.triple_memory import graph_in_memory
+from shapes.graph import graph_in_memory
 from tests.ontology.checks.test_linting import HEAD
 from tests.sparql.inference.test_profile_rules import RULES
 from tests.support.profile_tables import NOT_FOLLOWED, TABLES

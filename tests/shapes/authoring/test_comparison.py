@@ -11,12 +11,11 @@ import pytest
 from pyoxigraph import Quad
 
 from ontology import Schema
-from shapes.authoring.comparison import comparison
-from shapes.authoring.impact import measure_impact
+from shapes.authoring.impact import comparison, measure_impact
 from shapes.authoring.impact_results import ComparedRules, Impact
 from shapes.gate.gate import ShapesGate
-from shapes.gate.judging import in_order
 from shapes.loading import load_shapes
+from shapes.results import in_order
 from sparql.model.change import Violation
 from sparql.provenance.term_rewrites import Rewriting
 from sparql.storage.embedded_store import EmbeddedStore

@@ -6,10 +6,10 @@ import pytest
 from pyoxigraph import NamedNode, RdfFormat, Triple, parse
 
 from ontology import Schema
+from shapes.configuration import Generation, generation_of
 from shapes.gate.gate import ShapesGate
-from shapes.generation import Generation, generation_of
+from shapes.gate.opening import with_generated
 from shapes.loading import load_shapes
-from shapes.rules import with_generated
 from sparql.model.source import TripleIndex
 from sparql.model.vocabulary import RDF, RDFS, SH
 

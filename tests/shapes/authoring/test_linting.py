@@ -7,7 +7,7 @@ import pytest
 from ontology import Schema
 from ontology.checks.findings import Finding
 from shapes.authoring.linting import lint_shapes
-from shapes.generation import Generation
+from shapes.configuration import Generation
 from shapes.loading import load_shapes
 
 ROOT = Path(__file__).parents[3]

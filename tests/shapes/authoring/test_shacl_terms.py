@@ -9,7 +9,7 @@ import pytest
 import rdflib
 from rdflib.namespace import RDF, SH
 
-from shapes.authoring.shacl_terms import effect
+from shapes.authoring.syntax import effect
 from tests.shapes.authoring.test_linting import lint
 
 VOCABULARY = rdflib.Graph().parse(Path(pyshacl.__file__).parent / "assets" / "shacl.ttl")

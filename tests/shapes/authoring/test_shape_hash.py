@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import rdflib
 
-from shapes.authoring.shape_hash import shape_digests
+from shapes.authoring.impact_results import shape_digests
 from shapes.loading import shapes_of
 
 TURTLE = """@prefix : <http://example.org/> . @prefix sh: <http://www.w3.org/ns/shacl#> .

@@ -10,8 +10,8 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
-from shapes.derivation.shape_rules import ShapeRules, shape_rules
 from shapes.loading import shapes_of
+from shapes.shape_rules import ShapeRules, shape_rules
 from sparql.inference.materialized import Inferences, mark
 from sparql.model.change import Change, Statement
 from sparql.model.errors import RuleUnsettled, RuleWithoutEnd

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from shapes.engine.regular_expressions import RegularExpression, is_simple
+from shapes.engine.functions import RegularExpression, is_simple
 from shapes.time_limit import TimeLimit
 from sparql.model.errors import JudgingTimeout
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import rdflib
 
-from shapes.engine.triple_memory import add_all, graph_in_memory
+from shapes.graph import add_all, graph_in_memory
 
 EX = rdflib.Namespace("http://example.org/")
 TERMS = [

@@ -6,10 +6,10 @@ from random import Random
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from shapes.gate import full_report
+from shapes.gate import full_validation as full_report
 from shapes.gate.gate import ShapesGate
-from shapes.gate.judging import in_order
 from shapes.loading import load_shapes
+from shapes.results import in_order
 from sparql.model.change import Violation
 from sparql.model.source import Term
 from sparql.model.vocabulary import RDF, RDFS, XSD, Namespace

@@ -6,8 +6,8 @@ from pyoxigraph import Literal, Quad, Triple
 from ontology import Schema
 from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from shapes.gate.gate import ShapesGate
+from shapes.gate.opening import with_generated
 from shapes.loading import load_shapes
-from shapes.rules import with_generated
 from sparql.model.change import Change, Delta, Statement
 from sparql.model.vocabulary import ASSERTED, DERIVED, GEO, RDF, RDFS, Namespace
 from sparql.spatial.relations import SpatialRelations

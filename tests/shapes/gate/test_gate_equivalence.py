@@ -9,9 +9,9 @@ import rdflib
 from pyoxigraph import Literal, Quad, Triple
 from pyshacl import validate
 
-from shapes.engine.reference.data_graph import DataGraph
+from shapes.engine.reference import DataGraph
+from shapes.gate.attribution import components as gate_components
 from shapes.gate.gate import ShapesGate
-from shapes.gate.rejected_groups import components as gate_components
 from shapes.loading import load_shapes
 from sparql.model.change import Delta, Statement
 from sparql.model.source import Overlay

@@ -7,10 +7,9 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 from ontology import Schema
-from shapes.gate.plan_cache import PlanCache
+from shapes.gate.opening import PlanCache, gate_of, with_generated
 from shapes.loading import ShapesFiles, load_shapes
 from shapes.model import targeted_shapes
-from shapes.rules import gate_of, with_generated
 from sparql.model.vocabulary import RDF
 from sparql.storage.embedded_store import EmbeddedStore
 

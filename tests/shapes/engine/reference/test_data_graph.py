@@ -6,9 +6,8 @@ import pytest
 import rdflib
 from pyoxigraph import Quad, RdfFormat, parse
 
-from shapes.engine.reference.data_graph import DataGraph
-from shapes.gate.engines import EngineName
-from shapes.gate.gate import ShapesGate
+from shapes.engine.reference import DataGraph
+from shapes.gate.gate import EngineName, ShapesGate
 from shapes.loading import load_shapes
 from sparql.model.source import TripleIndex
 from sparql.storage.embedded_store import EmbeddedStore

@@ -1,8 +1,12 @@
-"""How much of the ontology's axioms is demanded of the data by generated shapes."""
+"""Which files of a shapes folder are read, and how much of the ontology's axioms generated shapes demand."""
 
 from typing import Literal
 
-__all__ = ["Generation", "generation_of"]
+from pyoxigraph import RdfFormat
+
+FORMATS = {".ttl": RdfFormat.TURTLE, ".nt": RdfFormat.N_TRIPLES, ".rdf": RdfFormat.RDF_XML}
+SUFFIXES = tuple(FORMATS)
+
 
 Generation = Literal["off", "contradictions", "closed"]
 """Nothing; what contradicts an axiom is refused; or also what is not known to satisfy one."""

@@ -1,13 +1,45 @@
-"""The verdict on a change as a SHACL validation report (SHACL, 3.6)."""
+"""What engines find: violations by shape and focus node, and as a SHACL validation report (SHACL, 3.6)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
+from shapes.gate.affected import Pairs
 from sparql.model.change import Rejection, Violation
+from sparql.model.source import Term, TripleSource
 from sparql.model.vocabulary import RDF, SH, XSD
+
+Pair = tuple[str, Term]
+"""A shape's name and a focus node."""
+
+Found = dict[Pair, list[Violation]]
+"""Violations by the pair they were found for; those of a nested shape concern nodes further away."""
+
+
+class Engine(Protocol):
+    """Runs shapes on focus nodes over a source, reading only what they need."""
+
+    def check(self, source: TripleSource, pairs: Pairs) -> Found:
+        """Violations of these pairs; pairs without any may be left out."""
+        ...
+
+    def breaks(self, after: TripleSource, before: TripleSource, pairs: Pairs) -> bool | None:
+        """Whether a pair has a blocking violation that is new; None where only `check` can decide."""
+        ...
+
+
+def in_order(found: Iterable[Sequence[Violation]]) -> list[Violation]:
+    """All violations in stable order."""
+    return sorted((violation for violations in found for violation in violations), key=_place)
+
+
+def _place(violation: Violation) -> tuple[str, ...]:
+    named = (violation.focus, violation.path or "", violation.component, violation.value, violation.shape)
+    return tuple(map(str, named))
+
 
 PREFIXES = {"sh": SH.iri, "xsd": XSD.iri}
 

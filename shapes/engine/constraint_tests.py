@@ -1,11 +1,15 @@
 """The SHACL core constraints on values (SHACL, 4.1 to 4.5 and 4.8) as tests that confirm conformance.
 
 A constraint is one function with `@constraint`, from the shape to its test. Constraints that refer to other
-shapes or to a query are in `shapes.engine.compiled.compiled_engine`.
+shapes or to a query are in `shapes.engine.compiled_engine`. Those that hardly any published shapes use
+(sh:languageIn, sh:equals, sh:closed, sh:flags) are left to the reference engine.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from functools import lru_cache
 from typing import TypeVar
 
 import rdflib
@@ -14,14 +18,108 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from rdflib.collection import Collection
 from rdflib.namespace import SH
 
-from shapes.engine.compiled.literal_tests import Unsure, has_datatype, order
-from shapes.engine.compiled.node_table import ValuesTest, ValueTest
-from shapes.engine.compiled.source_reading import Reading
-from shapes.engine.regular_expressions import RegularExpression
+from geo.remembered import remembered
+from shapes.engine.functions import RegularExpression
+from shapes.engine.reading import Reading, Unsure, ValuesTest, ValueTest
+from shapes.graph import to_oxigraph, to_rdflib
 from shapes.paths import Path
-from shapes.terms import to_oxigraph
+from sparql.model.literals import in_lexical_space
 from sparql.model.source import Term
-from sparql.model.vocabulary import RDF, RDFS
+from sparql.model.vocabulary import RDF, RDFS, XSD
+
+_ANY_LITERAL = frozenset((RDFS.Literal.value, RDFS.Datatype.value))
+_STRING, _LANG_STRING = XSD.string.value, RDF.langString.value
+_VALUE_TYPES: dict[str, type | tuple[type, ...]] = {
+    XSD.integer.value: int,
+    XSD.float.value: float,
+    XSD.decimal.value: Decimal,
+    XSD.boolean.value: bool,
+    XSD.date.value: date,
+    XSD.time.value: time,
+    XSD.dateTime.value: datetime,
+}
+_DATE = "[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
+_PLAIN_FORMS = {
+    XSD.integer.value: re.compile(r"[+-]?[0-9]{1,18}").fullmatch,
+    XSD.nonNegativeInteger.value: re.compile(r"[0-9]{1,18}").fullmatch,
+    XSD.decimal.value: re.compile(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?").fullmatch,
+    XSD.gYear.value: re.compile(r"[1-9][0-9]{3}").fullmatch,
+    XSD.date.value: re.compile(_DATE).fullmatch,
+    XSD.dateTime.value: re.compile(_DATE + "T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z?").fullmatch,
+}
+
+
+def has_datatype(value: Term, datatypes: frozenset[str]) -> bool:
+    """Whether a value conforms to `sh:datatype` (SHACL, 4.1.2) with one of these."""
+    if not isinstance(value, Literal):
+        return False
+    own = value.datatype.value
+    return (own in datatypes and _is_of_its_datatype(value, own)) or not datatypes.isdisjoint(
+        _ANY_LITERAL - {own}
+    )
+
+
+def _is_of_its_datatype(value: Literal, own: str) -> bool:
+    if own in (_STRING, _LANG_STRING):
+        return True
+    plain = _PLAIN_FORMS.get(own)
+    if plain is not None and plain(value.value) is not None:
+        return True
+    return not _is_recognized(own) or _is_well_typed(value)
+
+
+@lru_cache(maxsize=256)
+def _is_recognized(datatype: str) -> bool:
+    """Whether the reference engine recognizes a datatype (RDF 1.1, 5.4), which those of geometries it does
+    not; of an unrecognized datatype every text is well-typed."""
+    return rdflib.URIRef(datatype) in rdflib.term.XSDToPython
+
+
+@remembered((200, 4096))
+def _is_well_typed(literal: Literal) -> bool:
+    node = to_rdflib(literal)
+    kind = _VALUE_TYPES.get(literal.datatype.value)
+    ill_typed = getattr(node, "ill_typed", None) is True
+    return not ill_typed and (kind is None or isinstance(getattr(node, "value", None), kind))
+
+
+_INTEGERS = frozenset(
+    XSD.term(name).value
+    for name in (
+        *("integer", "decimal", "long", "int", "short", "byte", "nonNegativeInteger", "positiveInteger"),
+        *("unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"),
+    )
+)
+_is_number = re.compile(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?").fullmatch
+_DAY = "[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}"
+# In these forms, texts sort in the order of their values.
+_ORDERED = {
+    XSD.date.value: re.compile(r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}").fullmatch,
+    XSD.dateTime.value: re.compile(
+        r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T[0-2][0-9]:[0-9]{2}:[0-9]{2}Z"
+    ).fullmatch,
+    XSD.gYear.value: re.compile(r"[1-9][0-9]{3}").fullmatch,
+}
+
+
+def order(first: Term, second: Term) -> int:
+    """-1, 0 or 1 for the order of two literals. Raises `Unsure` except for plain numbers and dates."""
+    if isinstance(first, Literal) and isinstance(second, Literal):
+        one, other = first.datatype.value, second.datatype.value
+        if one in _INTEGERS and other in _INTEGERS:
+            if _is_number(first.value) and _is_number(second.value):
+                return _sign(Decimal(first.value), Decimal(second.value))
+        elif one == other and one in _ORDERED:
+            is_plain = _ORDERED[one]
+            name = one.removeprefix(XSD.iri)
+            if all(is_plain(text) and in_lexical_space(name, text) for text in (first.value, second.value)):
+                return _sign(first.value, second.value)
+    raise Unsure
+
+
+def _sign(first: Decimal | str, second: Decimal | str) -> int:
+    return (first > second) - (first < second)  # type: ignore[operator]
+
 
 Kept = TypeVar("Kept")
 
@@ -59,9 +157,6 @@ _KINDS: Mapping[rdflib.term.Node, tuple[type, ...]] = {
     SH.BlankNodeOrLiteral: (BlankNode, Literal),
     SH.IRIOrLiteral: (NamedNode, Literal),
 }
-_ESCAPE = re.compile(r"\\.", re.DOTALL)
-_CHARACTER_CLASS = re.compile(r"\[\^?\]?[^\]]*\]")
-_GROUP = re.compile(r"\([^()]*\)")
 
 
 def _each(holds: Callable[[Term], bool]) -> ValueTest:
@@ -128,42 +223,13 @@ def _max_length(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path
 def _pattern(
     graph: rdflib.Graph, node: rdflib.term.Node, value: rdflib.term.Node, path: Path | None
 ) -> ValuesTest:
-    given = sorted({str(flag).lower() for flag in graph.objects(node, SH.flags)})
-    if len(given) > 1:
+    if (node, SH.flags, None) in graph:
         raise NotCompiled
-    flags = "".join(letter for letter in "im" if given and letter in given[0])
     try:
-        compiled = RegularExpression(str(value), flags)
+        search = RegularExpression(str(value)).search
     except regex.error as error:
         raise NotCompiled from error
-    # Equivalent, but a search would try an anchored pattern at every character of a long text.
-    search = compiled.match if is_anchored(str(value), flags) else compiled.search
     return _each(lambda v: _has_text(v) and search(v.value) is not None)  # type: ignore[union-attr]
-
-
-def is_anchored(pattern: str, flags: str = "") -> bool:
-    """Whether a pattern matches at the beginning of a text or nowhere, where that is easy to decide."""
-    if not pattern.startswith("^") or "m" in flags or "(?" in pattern.replace("(?:", ""):
-        return False
-    # Alternatives inside brackets share the anchor; one outside would have none.
-    bare = _CHARACTER_CLASS.sub("", _ESCAPE.sub("x", pattern))
-    while (less := _GROUP.sub("", bare)) != bare:
-        bare = less
-    return set(bare).isdisjoint("|()[]")
-
-
-@constraint(SH.languageIn, single=True)
-def _language_in(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
-    languages = {str(language).lower() for language in Collection(graph, value)}
-
-    def holds(v: Term) -> bool:
-        tag = v.language if isinstance(v, Literal) else None
-        if not tag:
-            return False
-        low = tag.lower()
-        return "*" in languages or low in languages or low.partition("-")[0] in languages
-
-    return _each(holds)
 
 
 @constraint(SH.uniqueLang, single=True)
@@ -191,25 +257,6 @@ def _in(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path |
     return _each(lambda v: v in allowed)
 
 
-@constraint(SH.closed, single=True)
-def _closed(
-    graph: rdflib.Graph, node: rdflib.term.Node, value: rdflib.term.Node, path: Path | None
-) -> ValuesTest:
-    if not _is_true(value):
-        return _each(lambda v: True)
-    lists = list(graph.objects(node, SH.ignoredProperties))
-    allowed = {str(member) for members in lists for member in Collection(graph, members)}
-    for inner in graph.objects(node, SH.property):
-        allowed |= {str(p) for p in graph.objects(inner, SH.path) if isinstance(p, rdflib.URIRef)}
-
-    return ValueTest(
-        lambda reading, v: all(
-            predicate.value in allowed or (predicate == RDF.type and object_ == RDFS.Resource)
-            for predicate, object_ in reading.outgoing(v)
-        )
-    )
-
-
 def _range(holds: Callable[[int], bool]) -> Build:
     def build(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
         bound = to_oxigraph(value)
@@ -222,12 +269,6 @@ constraint(SH.minInclusive)(_range(lambda sign: sign >= 0))
 constraint(SH.minExclusive)(_range(lambda sign: sign > 0))
 constraint(SH.maxInclusive)(_range(lambda sign: sign <= 0))
 constraint(SH.maxExclusive)(_range(lambda sign: sign < 0))
-
-
-@constraint(SH.equals)
-def _equals(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
-    other = NamedNode(str(value))
-    return lambda reading, focus, values: set(values) == set(reading.objects(focus, other))
 
 
 @constraint(SH.disjoint)
@@ -254,12 +295,6 @@ def _less(holds: Callable[[int], bool]) -> Build:
 
 constraint(SH.lessThan)(_less(lambda sign: sign < 0))
 constraint(SH.lessThanOrEquals)(_less(lambda sign: sign <= 0))
-
-
-@constraint(SH.ignoredProperties)
-def _nothing(graph: rdflib.Graph, node: object, value: rdflib.term.Node, path: Path | None) -> ValuesTest:
-    """For a parameter that only qualifies another."""
-    return _each(lambda v: True)
 
 
 def _has_text(value: Term) -> bool:

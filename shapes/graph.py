@@ -1,7 +1,8 @@
-"""Triples of shapes in memory, behind rdflib's interface of stores.
+"""RDF terms in rdflib and pyoxigraph, and shapes graphs in memory.
 
 rdflib's own store keeps the contexts of each triple and dispatches an event for each that is added: half of
-the time that reading a large shapes file takes, and of every lookup in it.
+the time that reading a large shapes file takes, and of every lookup in it. So graphs of shapes have a store
+of their own.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -9,13 +10,45 @@ from itertools import repeat
 from typing import Any
 
 import rdflib
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from rdflib.namespace import OWL, RDF, RDFS, SH
 from rdflib.store import Store
 
-__all__ = ["TripleMemory", "add_all", "graph_in_memory"]
+from sparql.model.source import Term
 
-_Node = rdflib.term.Node
-_Triple = tuple[_Node, _Node, _Node]
-_Index = dict[_Node, dict[_Node, dict[_Node, None]]]
+Node = rdflib.term.Node
+
+
+def to_rdflib(term: Term) -> rdflib.URIRef | rdflib.BNode | rdflib.Literal | None:
+    """The same term in rdflib, lexical form untouched; None for an RDF 1.2 triple term, which it lacks."""
+    if isinstance(term, NamedNode):
+        return rdflib.URIRef(term.value)
+    if isinstance(term, BlankNode):
+        return rdflib.BNode(term.value)
+    if isinstance(term, Triple):
+        return None
+    if term.language is not None:
+        return rdflib.Literal(term.value, lang=term.language)
+    return rdflib.Literal(term.value, datatype=rdflib.URIRef(term.datatype.value), normalize=False)
+
+
+def to_oxigraph(node: rdflib.term.Node) -> NamedNode | BlankNode | Literal:
+    """The same term in pyoxigraph."""
+    if isinstance(node, rdflib.URIRef):
+        return NamedNode(str(node))
+    if isinstance(node, rdflib.BNode):
+        return BlankNode(str(node))
+    if isinstance(node, rdflib.Literal):
+        if node.language:
+            return Literal(str(node), language=node.language)
+        if node.datatype is not None:
+            return Literal(str(node), datatype=NamedNode(str(node.datatype)))
+        return Literal(str(node))
+    raise TypeError(f"{node!r} is not an RDF term")
+
+
+_Triple = tuple[Node, Node, Node]
+_Index = dict[Node, dict[Node, dict[Node, None]]]
 
 
 def graph_in_memory() -> rdflib.Graph:
@@ -62,7 +95,7 @@ class TripleMemory(Store):
         """What fits a pattern, as rdflib asks for it."""
         return zip(self.fitting(*triple_pattern), repeat(iter(())))
 
-    def fitting(self, subject: _Node | None, predicate: _Node | None, value: _Node | None) -> list[_Triple]:
+    def fitting(self, subject: Node | None, predicate: Node | None, value: Node | None) -> list[_Triple]:
         """The triples that fit a pattern, as they are when it is asked."""
         if subject is not None:
             of_subject = self._by_subject.get(subject, {})
@@ -120,3 +153,27 @@ class _MemoryGraph(rdflib.Graph):
         if triple[1] is not None and not isinstance(triple[1], rdflib.URIRef):
             return iter(super().triples(triple))
         return iter(self.store.fitting(*triple))  # type: ignore[attr-defined]
+
+
+def excerpt(graph: rdflib.Graph, shapes: Iterable[Node]) -> rdflib.Graph:
+    """All that is stated of shapes and of what they refer to, directly or not, with the prefixes.
+
+    Some is found without a reference: the siblings of a property shape (SHACL, 4.7.3), the ontologies whose
+    prefixes apply to queries that name none, and the components that apply wherever their parameters are.
+    """
+    part = graph_in_memory()
+    for prefix, namespace in graph.namespaces():
+        part.bind(prefix, namespace)
+    kinds = {SH.ConstraintComponent, *graph.subjects(RDFS.subClassOf, SH.ConstraintComponent), OWL.Ontology}
+    waiting = [*shapes, *(node for kind in kinds for node in graph.subjects(RDF.type, kind))]
+    found: set[Node] = set()
+    while waiting:
+        node = waiting.pop()
+        if node in found or isinstance(node, rdflib.Literal):
+            continue
+        found.add(node)
+        triples = list(graph.triples((node, None, None)))
+        add_all(part, triples)
+        waiting += (value for _, _, value in triples)
+        waiting += graph.subjects(SH.property, node)
+    return part

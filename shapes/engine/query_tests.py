@@ -1,25 +1,26 @@
-"""Whether a plain SPARQL query has a solution at one focus node: joins, and filters on texts and identity.
+"""SHACL-SPARQL constraints (SHACL, 5) as tests that give a yes or nothing.
 
-Only what every engine evaluates alike is known here. Anything else raises `NotCompiled` when the query is
-read, or `Unsure` at a value, and another engine answers.
+Most focus nodes lack what the query joins for sure, and then it has no solutions in any engine. A plain
+query, of joins and of filters on texts and identity, is answered here. Only what every engine evaluates alike
+is known: anything else raises `NotCompiled` when the query is read, or `Unsure` at a value, and the reference
+engine answers.
 """
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import rdflib
 from pyoxigraph import Literal, NamedNode
-from rdflib.namespace import XSD
+from rdflib.namespace import SH, XSD
 from rdflib.plugins.sparql.parserutils import CompValue
 
-from shapes.engine.compiled.constraint_tests import NotCompiled
-from shapes.engine.compiled.literal_tests import Unsure
-from shapes.engine.compiled.source_reading import Reading
-from shapes.engine.queries import Pattern, plain_parts
+from shapes.engine.constraint_tests import NotCompiled
+from shapes.engine.queries import Pattern, certain_from_this, parsed, plain_parts, query_text
+from shapes.engine.reading import Reading, Unsure, ValuesTest
+from shapes.graph import to_oxigraph
 from shapes.paths import Path, invert
-from shapes.terms import to_oxigraph
 from shapes.time_limit import check_time
 from sparql.model.source import Term
 
@@ -177,3 +178,25 @@ def _is_variable(node: Any) -> bool:
 
 def _is_call(node: Any) -> bool:
     return isinstance(node, CompValue | rdflib.Literal)
+
+
+def query_test(graph: rdflib.Graph, constraint: rdflib.term.Node, path: Path | None) -> ValuesTest:
+    """The test of a `sh:sparql` constraint. Raises `NotCompiled`."""
+    select = graph.value(constraint, SH.select)
+    if select is None:
+        raise NotCompiled
+    algebra = parsed(constraint, query_text(graph, constraint, str(select), path))
+    try:
+        found = has_solution(algebra)
+    except NotCompiled:
+        needed = certain_from_this(algebra)
+        if not needed:
+            raise
+
+        def lacks_what_it_joins(reading: Reading, focus: Term, values: Sequence[Term]) -> bool:
+            if any(not reading.values(focus, path) for path in needed):
+                return True
+            raise Unsure
+
+        return lacks_what_it_joins
+    return lambda reading, focus, values: not found(reading, focus)

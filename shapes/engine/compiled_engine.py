@@ -13,24 +13,21 @@ from pyshacl.constraints import ALL_CONSTRAINT_PARAMETERS
 from rdflib.collection import Collection
 from rdflib.namespace import SH
 
-from shapes.engine.compiled.constraint_tests import (
+from shapes.engine.constraint_tests import (
     BUILDERS,
     SINGLE,
     NotCompiled,
     of_any_class,
     of_any_datatype,
 )
-from shapes.engine.compiled.literal_tests import Unsure
-from shapes.engine.compiled.node_table import NodeTable, ValuesTest, ValueTest
-from shapes.engine.compiled.query_tests import query_test
-from shapes.engine.compiled.source_reading import Reading
-from shapes.engine.components import custom_components
+from shapes.engine.query_tests import query_test
+from shapes.engine.reading import NodeTable, Reading, Unsure, ValuesTest, ValueTest
 from shapes.errors import UNEXPECTED, ShapeMalformed, in_words
 from shapes.gate.affected import Pairs
-from shapes.gate.judging import Engine, Found
-from shapes.model import is_deactivated, siblings
+from shapes.graph import to_oxigraph
+from shapes.model import custom_components, is_deactivated, siblings
 from shapes.paths import Path, parse_path
-from shapes.terms import to_oxigraph
+from shapes.results import Engine, Found
 from shapes.time_limit import check_time
 from sparql.model.source import Term, TripleSource
 

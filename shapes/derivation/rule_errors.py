@@ -1,5 +1,0 @@
-"""Why a rule is not run."""
-
-
-class RuleUnsupported(Exception):
-    """A rule needs what is unsupported here; the message goes on from its name."""

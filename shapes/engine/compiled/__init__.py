@@ -1,1 +1,0 @@
-"""Shapes compiled to tests on the store's own terms, which surely confirm conformance or leave it open."""
