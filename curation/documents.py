@@ -38,8 +38,7 @@ from sparql.model.vocabulary import (
     UKG,
     XSD,
 )
-from sparql.provenance.evidence import Evidence, EvidenceReader, Piece, first
-from sparql.provenance.records import evidence_quads
+from sparql.provenance.records import Evidence, EvidenceReader, Piece, evidence_quads, first
 from sparql.writing.writer import Writer
 
 _QUOTING = (UKG.quote, UKG.reply, UKG.start, UKG.end)

@@ -22,8 +22,7 @@ from sparql.model.change import Verdict
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DCTERMS, PROPOSALS, PROV, PROVENANCE, RDF, RDFS, RECORD, UKG, XSD
-from sparql.provenance.evidence import EvidenceReader, first, support_of
-from sparql.provenance.records import Run, Support, digest, support_terms
+from sparql.provenance.records import EvidenceReader, Run, Support, digest, first, support_of, support_terms
 from sparql.writing.writer import Writer
 
 PREFIX = RECORD.term("proposal/").value

@@ -42,7 +42,7 @@ from server.routes.graph import (
     suggest,
 )
 from server.routes.text import ask, extractions, jobs, models, sources, traces
-from server.rules.following import following
+from server.rules.rule_registry import poll_files
 from server.services import Services
 from sparql.model.errors import SparqlError
 
@@ -55,10 +55,15 @@ def create_app(services: Services) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
         await services.start()
+        polling = poll_files(
+            services.rule_registry,
+            services.settings.watch_files_s,
+            lambda: services.is_open and services.startup.started.exception() is None,
+        )
         try:
             async with (
                 services.job_worker.working(services.opened),
-                following(services),
+                beside(polling),
                 _connecting(services),
                 beside(_prepare_questions(services)),
             ):

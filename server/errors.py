@@ -1,6 +1,6 @@
 """What the server itself refuses, beside what the packages below it refuse.
 
-More of this tree: `server/jobs/job.py`, `server/rules/edit_errors.py`, `server/gaps/__init__.py`.
+More of this tree: `server/jobs/job.py`, `server/rules/edits.py`, `server/gaps/__init__.py`.
 
 ServerError
 ├── SettingsError       a setting that cannot be used

@@ -15,7 +15,7 @@ from server.data.sample.mapping import MappingError
 from server.http.bodies.streaming import ClientLeft
 from server.http.reporting.problems import ProblemMap, add_sparql
 from server.jobs import job
-from server.rules import edit_errors
+from server.rules import edits as edit_errors
 from shapes.errors import (
     DecisionSettled,
     DecisionUnknown,

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from server.rules.rule_registry import RuleRegistry
     from server.runtime.asking import AskingThread, ThreadedAsker
     from server.settings import Settings
-    from server.writes.place_checks import PlaceChecks
-    from server.writes.reviewing_writer import ReviewingWriter
+    from server.writes.reviewing_writer import PlaceChecks, ReviewingWriter
     from server.writes.updating import Updates
     from shapes.gate.gate import ShapesGate
     from shapes.time_limit import TimeLimit

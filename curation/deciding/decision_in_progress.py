@@ -32,8 +32,7 @@ from sparql.model.change import Change, Origin, Rejection, Statement, Verdict, V
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import ASSERTED, PROV, PROVENANCE, RDF, RDFS, RECORD, REVIEW, UKG, XSD
-from sparql.provenance.evidence import EvidenceReader, Piece
-from sparql.provenance.records import evidence_iri, evidence_quads
+from sparql.provenance.records import EvidenceReader, Piece, evidence_iri, evidence_quads
 
 _PREFIX = RECORD.term("decision/").value
 

@@ -25,7 +25,7 @@ from ontology import Schema
 from shapes.errors import DecisionSettled, ReasonNeeded
 from sparql.model.change import Change, Statement
 from sparql.model.triple_store import TripleStore
-from sparql.provenance.evidence import EvidenceReader
+from sparql.provenance.records import EvidenceReader
 from sparql.writing.writer import Writer
 
 

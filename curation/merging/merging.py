@@ -37,7 +37,7 @@ from sparql.model.vocabulary import (
     UKG,
     XSD,
 )
-from sparql.provenance.evidence import EvidenceReader, Piece, first
+from sparql.provenance.records import EvidenceReader, Piece, first
 from sparql.writing.writer import Writer
 
 PREFIX = RECORD.term("merge/").value

@@ -34,7 +34,7 @@ from sparql.provenance.term_rewrites import (
     header_quads,
     record_of,
 )
-from sparql.writing.ontology_graph import Substitution
+from sparql.writing.derivation import Substitution
 
 _STATED = (DEFAULT, ASSERTED, EXTRACTED)
 _MENTIONS = (RDF.reifies, UKG.statement)

@@ -32,8 +32,7 @@ from sparql.model.change import Change, Rejection, Verdict, Violation, quad_of
 from sparql.model.source import Term
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import DCTERMS, DEFAULT, EXTRACTED, PROV, RDF, RDFS, REVIEW, SH, UKG, XSD
-from sparql.provenance.evidence import EvidenceReader, first, support_of
-from sparql.provenance.records import Run, Support
+from sparql.provenance.records import EvidenceReader, Run, Support, first, support_of
 from sparql.writing.writer import Writer
 
 

@@ -19,7 +19,7 @@ from server.cli.output import print_json, stderr
 from server.errors import ServerError, SettingsError
 from server.rules.checking import Folders, Reasoner, check
 from server.rules.rule_effects import impact_json, impact_text, measure
-from server.rules.rule_history import RuleHistory
+from server.rules.rule_folders import RuleHistory
 from server.rules.ruleset import Ruleset, read_ruleset, turtle
 from server.running_server import running_server
 from server.settings import Settings

@@ -25,7 +25,7 @@ from shapes.errors import ReviewItemDecided
 from sparql.model.change import Statement
 from sparql.model.source import Term
 from sparql.model.vocabulary import DCTERMS, RDF, SH, UKG
-from sparql.provenance.evidence import EvidenceReader
+from sparql.provenance.records import EvidenceReader
 
 MOST_AT_ONCE = 1000
 """The most items of one bulk decision."""

@@ -34,7 +34,7 @@ from server.documentation.markup import (
     section,
     text,
 )
-from server.rules.shape_examples import examples_of
+from server.rules.ruleset import examples_of
 from sparql.model.vocabulary import RDF, RDFS, SH
 
 _DCTERMS: Final = "http://purl.org/dc/terms/"

@@ -30,8 +30,15 @@ from shapes.gate.known_terms import deprecated_terms, unknown_terms
 from sparql.model.change import Change, Origin, Statement, Verdict, Violation
 from sparql.model.errors import JudgingTimeout
 from sparql.model.vocabulary import RDFS, SH, UKG
-from sparql.provenance.evidence import EvidenceReader, replaced_quads, replacement_quads
-from sparql.provenance.records import Document, Run, RunRecord, Support
+from sparql.provenance.records import (
+    Document,
+    EvidenceReader,
+    Run,
+    RunRecord,
+    Support,
+    replaced_quads,
+    replacement_quads,
+)
 from sparql.writing.writer import Writer
 
 _KEPT_DRY_RUNS: Final = 32

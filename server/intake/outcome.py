@@ -20,8 +20,7 @@ from server.http.reporting.statements import rejection_json, statement_json
 from sparql.model.change import Verdict
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import PROV, PROVENANCE, RECORD, UKG
-from sparql.provenance.evidence import EvidenceReader
-from sparql.provenance.records import Support
+from sparql.provenance.records import EvidenceReader, Support
 
 _RUN = RECORD.term("run/").value
 

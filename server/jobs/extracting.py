@@ -21,7 +21,7 @@ from server.jobs.job import Committed, Work, document_iri, run_iri
 from server.jobs.progress import Progress
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import PROV, PROVENANCE, RDF, REVIEW, UKG
-from sparql.provenance.evidence import EvidenceReader
+from sparql.provenance.records import EvidenceReader
 
 
 class Extractor(Protocol):

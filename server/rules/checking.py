@@ -2,26 +2,57 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
+
+from pyoxigraph import RdfFormat
 
 from ontology import Schema
 from ontology.checks.findings import Finding, Level, Rule, in_order
 from ontology.errors import OntologyError, ReasonerFailed, ReasonerMissing
+from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
+from ontology.loading import syntax_of
 from server.errors import SettingsError
 from server.writes.extent import read_extent, stated_extents
-from shapes.configuration import Generation
+from shapes.configuration import FORMATS, Generation
 from shapes.errors import UNEXPECTED, ShapeMalformed, ShapesError, ShapesFileUnreadable, in_words
+from sparql.model.errors import PayloadProblem
+from sparql.syntax.nesting import ShallowFile
 
 if TYPE_CHECKING:
     from ontology.checks.profiles import Profile
     from ontology.checks.reporting import CheckReport
     from shapes.gate.gate import ShapesGate
     from shapes.loading import ShapesFiles
+
+
+def check_shallow(ontology: Mapping[str, bytes | None], shapes: Mapping[str, bytes | None]) -> None:
+    """Check files by name; the check of their content finds other faults.
+
+    Raises `PayloadProblem` for deep nesting, and for XML that is malformed or expands without bound.
+    """
+    for name, content in ontology.items():
+        if content is not None and Path(name).suffix in ONTOLOGY_SUFFIXES:
+            _pass_over(name, content, syntax_of(Path(name), content))
+    for name, content in shapes.items():
+        if content is not None and Path(name).suffix in FORMATS:
+            _pass_over(name, content, FORMATS[Path(name).suffix])
+
+
+def _pass_over(name: str, content: bytes, form: RdfFormat) -> None:
+    file = ShallowFile(cast("IO[bytes]", io.BytesIO(content)), form)
+    try:
+        # An empty piece marks the end.
+        while file.read():
+            pass
+    except PayloadProblem as error:
+        raise PayloadProblem(f"{name}: {error.message}", error.line, error.column) from error
+
 
 Edits = Mapping[str, bytes | None]
 UNUSABLE = Rule("unusable", Level.ERROR, "A file cannot be read, or contradicts itself, so it is not used.")

@@ -12,7 +12,7 @@ from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
 from server.errors import InvalidBody
 from server.http.reporting.statements import statement_json, term_json, violation_json
-from server.rules.dry_runs import DryRun, DryRuns
+from server.rules.edits import DryRun, DryRuns
 from server.rules.ruleset import Ruleset
 from shapes.errors import ReviewItemUnknown
 from sparql.model.change import Rejection, Statement, Violation
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from curation.review.review_item import Reviewer, ReviewItem, RunOrigin
     from curation.review.review_queue import ReviewQueue
     from shapes.authoring.impact_results import Impact, QueuedStatement
-    from sparql.writing.ontology_graph import Substitution
+    from sparql.writing.derivation import Substitution
 
 EXAMPLES = 5
 MOST_FLAGGED = 1_000

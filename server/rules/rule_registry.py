@@ -1,12 +1,12 @@
-"""The ontology and shapes in force, and edits of them, which are checked and then put in force in one step.
+"""Polls the files of ontology and shapes: an edit on disk is put in force without a restart.
 
-An edit is made on disk (`look`) or over HTTP (`apply`). It is read and checked while the old rules still
-apply; then the new ones are put in force between two writes. A request never sees half of an edit, and none
-is refused meanwhile. An unusable edit only changes `problem`.
+File events would not replace polling: network folders and some container mounts send none, an edit counts
+only once the files stay the same between two polls, and edits that the store refused are tried again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from collections.abc import Callable, Iterator
@@ -19,18 +19,30 @@ from typing import TYPE_CHECKING
 from ontology import Schema
 from server.errors import UnknownResource
 from server.rules.checking import Examined, Folders, Reasoner, reasoned
-from server.rules.dry_runs import DryRun, DryRuns
-from server.rules.edit import Candidate, Edit, Kind, SwitchOutcome, check_file_name
-from server.rules.edit_errors import (
+from server.rules.edits import (
+    Candidate,
+    DryRun,
     DryRunExceeded,
+    DryRuns,
+    Edit,
     EditConflict,
     EditRefused,
     EditSuperseded,
+    Kind,
+    SwitchOutcome,
+    check_file_name,
 )
-from server.rules.rule_folders import RuleFolders, Signature, differing, files_of, write_all
-from server.rules.rule_history import RuleHistory
+from server.rules.rule_folders import (
+    UNUSABLE,
+    RuleFolders,
+    RuleHistory,
+    Signature,
+    differing,
+    files_of,
+    read_shapes,
+    write_all,
+)
 from server.rules.ruleset import Ruleset
-from server.rules.usable_files import UNUSABLE, read_shapes
 from shapes.errors import UNEXPECTED
 from sparql.model.errors import SparqlError, StoreClosing
 from sparql.provenance.term_rewrites import LEAVE, Rewriting
@@ -41,7 +53,7 @@ if TYPE_CHECKING:
     from shapes.authoring.impact_results import Impact
     from shapes.gate.gate import ShapesGate
     from shapes.loading import ShapesFiles
-    from sparql.writing.ontology_graph import Substitution
+    from sparql.writing.derivation import Substitution
 
 _log = logging.getLogger("urbankg.rules")
 
@@ -143,7 +155,7 @@ class RuleRegistry:
         """The ontology in force, from the start on."""
         return self._schema if self._current is None else self._current.schema
 
-    def would(
+    def dry_run(
         self, edit: Edit, asked: Rewriting = LEAVE, wanted: Callable[[], bool] = lambda: True
     ) -> tuple[Candidate, Impact | None]:
         """The rules that an edit would put in force, and their impact; nothing is changed.
@@ -200,7 +212,7 @@ class RuleRegistry:
         """Cancel all dry runs: the server stops."""
         self.dry_runs.close()
 
-    def look(self) -> SwitchOutcome | None:
+    def reload_if_changed(self) -> SwitchOutcome | None:
         """Poll the folders; put edits in force once they are the same at two polls.
 
         Unusable edits are reported in the log and in `problem`, and the rules in force stay. What the store
@@ -259,11 +271,11 @@ class RuleRegistry:
         raise UnknownResource(f"No {kind} file '{name}' is in force; GET /rules lists those that are.")
 
     def digest(self, kind: Kind, name: str) -> str | None:
-        """The digest of a file in force, None where there is none."""
+        """The digest of a file in force; None if no such file is."""
         return self.files(kind).get(name, (None, None))[1]
 
     def check(self, edit: Edit, wanted: Callable[[], bool] = lambda: True) -> Examined:
-        """What a check finds in the files with an edit applied; nothing is changed. Raises as `would`."""
+        """What a check finds in the files with an edit applied; nothing is changed. Raises as `dry_run`."""
         with self.dry_runs.of(edit.files) as run:
             run.wanted = wanted
             return self.dry_runs.examine(run, self.edited(edit), self.schema)
@@ -329,7 +341,7 @@ class RuleRegistry:
         return SwitchOutcome(before, rules, candidate.report, True, measured.impact, rewritten)
 
     def _substitution(self, before: Ruleset, rules: Ruleset, measured: _Measured) -> Substitution:
-        from sparql.writing.ontology_graph import Substitution
+        from sparql.writing.derivation import Substitution
 
         if self.effects is None or measured.impact is None or measured.rewriting is None:
             return Substitution()
@@ -382,3 +394,19 @@ class RuleRegistry:
         for (kind, name), digest in expected.items():
             if self.digest(kind, name) != digest:
                 raise EditConflict(name)
+
+
+async def poll_files(registry: RuleRegistry, every_s: float, is_open: Callable[[], bool]) -> None:
+    """Put edits of the files on disk in force, looked for every so many seconds while `is_open`; 0: never.
+
+    File events would not replace polling: network folders and some container mounts send none, an edit
+    counts only once the files stay the same between two polls, and edits that the store refused are tried
+    again.
+    """
+    while every_s > 0:
+        await asyncio.sleep(every_s)
+        try:
+            if is_open():
+                await asyncio.to_thread(registry.reload_if_changed)
+        except OSError as error:
+            _log.error("The files of ontology and shapes cannot be read: %s", error)

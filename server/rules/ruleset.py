@@ -1,9 +1,10 @@
-"""A set of rules: one version of the ontology with one of the shapes, immutable."""
+"""A set of rules: one version of the ontology with one of the shapes, immutable, and the shapes' examples."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,35 @@ if TYPE_CHECKING:
     from shapes.gate.gate import ShapesGate
     from shapes.loading import ShapesFiles
     from shapes.shape_rules import ShapeRules
+
+_MOST = 20
+_MOST_CHARS = 20_000
+_NAME = re.compile(r"[#/:]([\w.-]+)$")
+
+
+@dataclass(frozen=True)
+class ShapeExample:
+    """A small graph, and whether the shape lets it pass."""
+
+    name: str
+    passes: bool
+    turtle: str
+
+    def as_json(self) -> dict[str, object]:
+        """As the API gives it."""
+        return asdict(self)
+
+
+def examples_of(folder: Path, shape: str) -> Iterator[ShapeExample]:
+    """The examples of the shape with this IRI; those that fail first."""
+    found = _NAME.search(shape)
+    if found is None or found[1].strip(".") == "":
+        return
+    for path in sorted((folder / "examples" / found[1]).glob("*.ttl"))[:_MOST]:
+        if path.stem.startswith(("pass", "fail")):
+            text = path.read_text(encoding="utf-8", errors="replace")[:_MOST_CHARS]
+            yield ShapeExample(path.name, path.stem.startswith("pass"), text)
+
 
 _VERSIONS = (UKG.ontologyVersion, UKG.shapesVersion)
 

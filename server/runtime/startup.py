@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from sparql.model.triple_store import TripleStore
     from sparql.names.labels import LabelIndex
     from sparql.spatial.relations import SpatialRelations
-    from sparql.writing.ontology_graph import Substitution
+    from sparql.writing.derivation import Substitution
 
 
 _WRITERS_FIRST_S = 0.2
@@ -241,7 +241,7 @@ def _open(services: Services, rules: Ruleset, pending: PendingRelations) -> Star
     from sparql.ask.places import StatedPlaces
     from sparql.names.labels import LabelIndex, alias_properties
     from sparql.names.resolution import representative
-    from sparql.provenance.evidence import EvidenceReader
+    from sparql.provenance.records import EvidenceReader
 
     settings, store, rule_registry = services.settings, services.store, services.rule_registry
     rules.gate.warm()

@@ -31,20 +31,16 @@ from server.monitoring.metrics import Metrics, Reading, folder_bytes
 from server.monitoring.slow_queries import SlowQueries
 from server.monitoring.verdict_history import VerdictHistory
 from server.rules.checking import Folders
-from server.rules.dry_runs import DryRuns
-from server.rules.edit import Kind
-from server.rules.rule_folders import complete_edit
-from server.rules.rule_history import EDIT_RECORD, RuleHistory
+from server.rules.edits import DryRuns, Kind
+from server.rules.rule_folders import EDIT_RECORD, UNUSABLE, RuleHistory, complete_edit, read_ontology
 from server.rules.rule_registry import RuleRegistry
-from server.rules.usable_files import UNUSABLE, read_ontology
 from server.runtime.asking import AskingThread
 from server.runtime.startup import ServerStartup, effects, obstacle, put_in_force, reason_after
 from server.services import Services
 from server.settings import Settings
 from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
 from server.stores import capturer_of, check_databases, open_store, readers_of
-from server.writes.place_checks import PlaceChecks
-from server.writes.reviewing_writer import ReviewingWriter
+from server.writes.reviewing_writer import PlaceChecks, ReviewingWriter
 from server.writes.updating import Updates
 from shapes.errors import UNEXPECTED
 from shapes.time_limit import TimeLimit

@@ -1,1 +1,0 @@
-"""What clients write themselves: updates, their warnings and review items, place checks."""

@@ -90,7 +90,7 @@ def _list_of(test: Callable[[rdflib.Graph, Node], bool]) -> Callable[[rdflib.Gra
 
 
 def _members(graph: rdflib.Graph, head: Node) -> list[Node] | None:
-    """The members of a well-formed SHACL list (SHACL, 1.2); None where it is none."""
+    """The members of a well-formed SHACL list (SHACL, 1.2); None for any other node."""
     found: list[Node] = []
     seen: set[Node] = set()
     while head != RDF.nil:

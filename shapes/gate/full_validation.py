@@ -165,7 +165,7 @@ class Portion:
         self._about[subject] = about
 
     def neighbors(self) -> set[NamedNode]:
-        """What the subjects are related to and is none of them, but for their classes."""
+        """The nodes that the subjects are related to, without the subjects themselves and their classes."""
         found = {
             value
             for about in self._about.values()

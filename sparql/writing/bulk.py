@@ -1,13 +1,13 @@
 """Bulk loading: at the speed of the database's own loader, past the gate, judged afterwards as a whole.
 
-Only what every route refuses is refused on the way: literals outside their datatype, system graphs. Then
-the relations are derived in one sweep, the indexes are rebuilt, and the shapes are run over everything:
-what they find is reported and stays in the graph.
+Only what every route refuses is refused on the way: literals outside their datatype, system graphs. Then the
+relations are derived in one sweep, the indexes are rebuilt, and the shapes are run over everything: what they
+find is reported and stays in the graph.
 
 What is done here for each statement counts: the engine takes some 7 us of processor time for a quad. So files
-of lines go to the engine's own parser, past what Python need not see (`sparql.writing.line_screen`). Other
-quads come in portions, literals are judged many at a time, and other origins are looked up only for subjects
-that they speak of. Memory does not grow with the load.
+of lines go to the engine's own parser, past what Python need not see (`sparql.writing.lines`). Other quads
+come in portions, literals are judged many at a time, and other origins are looked up only for subjects that
+they speak of. Memory does not grow with the load.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from sparql.model.vocabulary import (
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
-    from sparql.writing.line_screen import LineFile
+    from sparql.writing.lines import LineFile
 
 _PORTION = 2048
 _EXAMPLES = 5
@@ -105,7 +105,7 @@ class BulkLoad:
         """The same for files of N-Triples and N-Quads, at a fraction of the cost, into an embedded store."""
         known = _subjects_known(self._store)
         # Imported here: it needs numpy, which the command line does not load for other commands.
-        from sparql.writing.line_screen import LineScreen, SubjectTails
+        from sparql.writing.lines import LineScreen, SubjectTails
 
         tails = SubjectTails(_subjects_elsewhere(self._store))
         screen = LineScreen(files, tails, lambda quads: self._admitted_of(quads, known))

@@ -25,7 +25,7 @@ from sparql.model.literals import InvalidGeometry, literal_violations, sort_out
 from sparql.model.source import KnownAbsent
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY
 from sparql.storage.embedded_store import EmbeddedStore
-from sparql.writing.derived_changes import DerivedChanges, Plan
+from sparql.writing.derivation import DerivedChanges, Plan
 from sparql.writing.group import Group
 
 
@@ -86,7 +86,7 @@ class JudgedCommits:
             change, accepted, refused, warnings, removals=removals, known=known, replaced=replaced
         )
 
-    def state_plainly(self, change: Change, group: Group) -> Verdict | None:
+    def insert_without_validation(self, change: Change, group: Group) -> Verdict | None:
         """Commit a change to the group that needs no judging; None if it is no such change.
 
         Its statements are new, no shape concerns them and nothing follows from them. The complete path would

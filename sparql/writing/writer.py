@@ -7,6 +7,7 @@ new revision. What is judged is what is committed.
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,17 +18,49 @@ from sparql.model.change import Change, Delta, Deriver, Gate, Verdict, refuse_sy
 from sparql.model.errors import SparqlError, StoreClosing, StoreUnwritable
 from sparql.model.literals import InvalidGeometry
 from sparql.model.triple_store import TripleStore
+from sparql.model.vocabulary import DEFAULT
 from sparql.storage.change_log import Observer
 from sparql.storage.embedded_store import EmbeddedStore, ReadableLines
-from sparql.writing.derived_changes import DerivedChanges
-from sparql.writing.followers import Followers
+from sparql.writing.derivation import DerivedChanges, OntologyGraph, Rederivation, Substitution
 from sparql.writing.group import Group, Outcome
 from sparql.writing.judged_commit import JudgedCommits
-from sparql.writing.ontology_graph import OntologyGraph, Substitution
-from sparql.writing.rederivation import Rederivation
 
 if TYPE_CHECKING:
     from sparql.inference.chase import DerivationRules
+
+
+class Followers:
+    """Everything that is notified of a commit. Called under the writer's lock."""
+
+    def __init__(self, store: TripleStore, observers: Sequence[Observer]) -> None:
+        self._store = store
+        self._observers = tuple(observers)
+
+    def begin(self, observers: Sequence[Observer]) -> list[tuple[Observer, Iterator[Quad]]]:
+        """Follow with these from now on; each is to be rebuilt from the snapshot that comes with it."""
+        self._observers = tuple(observers)
+        for observer in self._observers:
+            observer.expect_rebuild()
+        return [(observer, self._read_for(observer)) for observer in self._observers]
+
+    def rebuild(self) -> None:
+        """Rebuild the indexes from the graph."""
+        for observer in self._observers:
+            observer.rebuild(self._read_for(observer))
+
+    def notify(self, additions: Collection[Quad], removals: Collection[Quad]) -> None:
+        """Report a commit."""
+        added = [quad for quad in additions if quad.graph_name == DEFAULT]
+        removed = [quad for quad in removals if quad.graph_name == DEFAULT]
+        if added or removed:
+            for observer in self._observers:
+                observer.apply(added, removed)
+
+    def _read_for(self, observer: Observer) -> Iterator[Quad]:
+        """A snapshot of what an observer is rebuilt from; to be read in one thread."""
+        found = [self._store.match_quads(None, one, None, DEFAULT) for one in observer.predicates]
+        return chain.from_iterable(found)
+
 
 Result = TypeVar("Result")
 
@@ -218,7 +251,7 @@ class Writer:
         try:
             with self._store.remember_reads():
                 change = build()
-                plain = None if group is None else self._commits.state_plainly(change, group)
+                plain = None if group is None else self._commits.insert_without_validation(change, group)
                 if plain is not None:
                     return plain
                 change = recorded(change)

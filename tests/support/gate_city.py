@@ -20,8 +20,7 @@ from sparql.inference.materialized import Inferences
 from sparql.model.change import Change, Statement
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, GEO, INFERRED, RDF
 from sparql.names.labels import LabelIndex
-from sparql.provenance.evidence import EvidenceReader
-from sparql.provenance.records import Document, Support
+from sparql.provenance.records import Document, EvidenceReader, Support
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer

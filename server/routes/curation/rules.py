@@ -21,13 +21,11 @@ from server.http.bodies.request_bodies import body_schema, read_body, read_json
 from server.http.bodies.streaming import while_wanted
 from server.http.pages import Needed
 from server.message import IRI_FORM, AbsoluteIri, Message, Name
-from server.rules.checking import Reasoner, reasoned
-from server.rules.edit import Edit, Kind
-from server.rules.edit_guard import check_shallow
+from server.rules.checking import Reasoner, check_shallow, reasoned
+from server.rules.edits import Edit, Kind
 from server.rules.rule_effects import impact_json
 from server.rules.rule_registry import RuleRegistry
-from server.rules.ruleset import Ruleset, turtle
-from server.rules.shape_examples import examples_of
+from server.rules.ruleset import Ruleset, examples_of, turtle
 from server.services import Services
 from sparql.protocol.formats import GRAPH_FORMATS, choose
 from sparql.protocol.requests import COMPRESSED
@@ -142,7 +140,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         if not edit.files:
             raise InvalidBody([("body", "give at least one file, as a member of 'ontology' or 'shapes'")])
         if _flag("dry-run", dry_run):
-            return await while_wanted(request, partial(_would, rule_registry, edit, asked), dry_runs)
+            return await while_wanted(request, partial(_dry_run_json, rule_registry, edit, asked), dry_runs)
         return await while_wanted(request, partial(_apply, rule_registry, edit, asked=asked), edits)
 
     @routes.post("/check", dependencies=admin, openapi_extra=body_schema(EditMessage))
@@ -160,7 +158,7 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         """What these edits would change: what would fail, what would pass, what would follow."""
         message = await read_json(request, EditMessage, limit)
         edit = await run_in_threadpool(_guarded, message.edit())
-        return await while_wanted(request, partial(_would, rule_registry, edit), dry_runs)
+        return await while_wanted(request, partial(_dry_run_json, rule_registry, edit), dry_runs)
 
     for kind, path in ((Kind.ONTOLOGY, "/ontologies/{file}"), (Kind.SHAPES, "/shapes/{file}")):
         _file_routes(routes, services, kind, path, edits, dry_runs)
@@ -241,7 +239,9 @@ async def _dry_run(
     limiter: CapacityLimiter,
 ) -> Response:
     edit = await run_in_threadpool(_guarded, Edit.of(kind, name, content))
-    return JSONResponse(await while_wanted(request, partial(_would, rule_registry, edit, asked), limiter))
+    return JSONResponse(
+        await while_wanted(request, partial(_dry_run_json, rule_registry, edit, asked), limiter)
+    )
 
 
 def _media_type(file: str) -> str:
@@ -268,11 +268,11 @@ def _apply(rule_registry: RuleRegistry, edit: Edit, **how: Any) -> dict[str, Any
     }
 
 
-def _would(
+def _dry_run_json(
     rule_registry: RuleRegistry, edit: Edit, asked: Rewriting = LEAVE, *, wanted: Callable[[], bool]
 ) -> dict[str, Any]:
     """The same of an edit that is not carried out."""
-    candidate, impact = rule_registry.would(edit, asked, wanted)
+    candidate, impact = rule_registry.dry_run(edit, asked, wanted)
     return {
         "switched": False,
         "rules": _versions(candidate.rules),

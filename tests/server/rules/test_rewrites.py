@@ -8,7 +8,7 @@ from pyoxigraph import NamedNode, Triple
 
 from server.services import Services
 from sparql.model.vocabulary import DEFAULT, EXTRACTED
-from sparql.provenance.evidence import EvidenceReader
+from sparql.provenance.records import EvidenceReader
 from tests.server.conftest import select
 from tests.support.workshop import CITY, PREFIX, RULES, SHORT, submit, update
 

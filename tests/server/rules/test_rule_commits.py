@@ -10,7 +10,7 @@ import httpx
 import pytest
 from pyoxigraph import NamedNode
 
-from server.rules.edit import Kind
+from server.rules.edits import Kind
 from server.runtime.wiring import build
 from server.services import Services
 from sparql.model.errors import StoreUnwritable
@@ -28,7 +28,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from server.runtime.wiring import build
-from server.rules.edit import Edit, Kind
+from server.rules.edits import Edit, Kind
 from tests.support.workshop import settings_in
 
 services = build(settings_in(Path(sys.argv[1])))
@@ -91,7 +91,7 @@ async def test_an_edit_that_the_store_does_not_take_leaves_file_and_rules_as_the
     assert "no space left" in answer.json()["detail"]
     assert ((tmp_path / file).read_bytes() if (tmp_path / file).exists() else None) == former
     assert (await shop_client.get("/rules")).json() == before
-    assert [shop.rule_registry.look(), shop.rule_registry.look()] == [None, None], (
+    assert [shop.rule_registry.reload_if_changed(), shop.rule_registry.reload_if_changed()] == [None, None], (
         "nothing is left to be done"
     )
     assert (await shop_client.request(method, path, **request)).is_success  # type: ignore[arg-type]
@@ -100,7 +100,7 @@ async def test_an_edit_that_the_store_does_not_take_leaves_file_and_rules_as_the
 async def test_an_edit_on_the_disk_that_the_store_does_not_take_is_reported_and_tried_until_it_does(
     shop: Services, shop_client: httpx.AsyncClient, failing: Failing, tmp_path: Path
 ) -> None:
-    look = shop.rule_registry.look
+    look = shop.rule_registry.reload_if_changed
     (tmp_path / "shapes" / "rules.ttl").write_text(RULES + SHORT)
     assert look() is None
     failing.times = 2
@@ -133,7 +133,7 @@ async def test_what_follows_from_new_rules_is_tried_again_when_the_store_fails_a
     assert answer.status_code == 200, "the rules are in force, and the file is the new one"
     assert "no space left" in (await shop_client.get("/rules")).json()["problem"]
     assert (await shop_client.get("/review")).json()["items"] == []
-    assert shop.rule_registry.look() is None
+    assert shop.rule_registry.reload_if_changed() is None
     assert (await shop_client.get("/rules")).json()["problem"] is None
     assert len((await shop_client.get("/review")).json()["items"]) == 1
 
@@ -167,5 +167,5 @@ async def test_after_a_kill_between_file_and_commit_the_next_start_has_file_and_
         assert rule_registry.problem is None
         assert rule_registry.content(Kind(kind), name) == text.encode()
         assert any(services.store.match(SQUARE, None, None)) is (text == MORE)
-        assert rule_registry.look() is None
+        assert rule_registry.reload_if_changed() is None
         assert services.writer.gate is rule_registry.current.gate

@@ -115,7 +115,7 @@ async def test_the_shipped_files_are_not_edited(services: Services) -> None:
 
 
 async def test_an_edit_on_the_disk_is_followed_once_it_is_still(shop: Services, tmp_path: Path) -> None:
-    look = shop.rule_registry.look
+    look = shop.rule_registry.reload_if_changed
     assert look() is None
     (tmp_path / "shapes" / "rules.ttl").write_text(RULES + SHORT)
     assert look() is None, "it may still be written to"
@@ -131,12 +131,12 @@ async def test_a_broken_file_on_the_disk_is_reported_and_the_old_rules_serve(
 ) -> None:
     before = shop.gate.version
     (tmp_path / "shapes" / "rules.ttl").write_text(RULES + "broken")
-    assert [shop.rule_registry.look(), shop.rule_registry.look()] == [None, None]
+    assert [shop.rule_registry.reload_if_changed(), shop.rule_registry.reload_if_changed()] == [None, None]
     assert shop.gate.version == before
     assert "rules.ttl:6" in (await client.get("/rules")).json()["problem"]
     assert (await update(client, "INSERT DATA { :a a :Park }")).status_code == 422
     (tmp_path / "shapes" / "rules.ttl").write_text(RULES + SHORT)
-    assert [shop.rule_registry.look(), shop.rule_registry.look()][1] is not None
+    assert [shop.rule_registry.reload_if_changed(), shop.rule_registry.reload_if_changed()][1] is not None
     assert (await client.get("/rules")).json()["problem"] is None
 
 
@@ -151,7 +151,9 @@ async def test_at_start_a_broken_file_lets_the_last_good_version_serve(tmp_path:
         assert services.gate.version == good
         assert "rules.ttl" in (services.rule_registry.problem or "")
         (tmp_path / "shapes" / "rules.ttl").write_text(RULES)
-        assert [services.rule_registry.look(), services.rule_registry.look()][1] is not None
+        assert [services.rule_registry.reload_if_changed(), services.rule_registry.reload_if_changed()][
+            1
+        ] is not None
         assert services.rule_registry.problem is None
 
 

@@ -189,8 +189,8 @@ EDITED = {"ontology/city.ttl": CITY + SQUARE, "shapes/rules.ttl": RULES + SHORT,
     ("server.rules.rule_folders", "_write", "<1"),
     ("server.rules.rule_folders", "_write", ">2"),
     ("server.rules.rule_folders", "write_all", ">1"),
-    ("sparql.writing.ontology_graph", "OntologyGraph.replace", ">2"),
-    ("server.rules.rule_history", "RuleHistory.keep", "<2"),
+    ("sparql.writing.derivation", "OntologyGraph.replace", ">2"),
+    ("server.rules.rule_folders", "RuleHistory.keep", "<2"),
 ])  # fmt: skip
 def test_all_files_of_an_edit_are_new_or_all_are_old(workshop: Workshop, point: Point) -> None:
     def contents() -> list[str | None]:

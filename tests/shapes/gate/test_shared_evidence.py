@@ -11,8 +11,7 @@ from curation.review.review_search import ReviewFilter
 from ontology import Schema
 from sparql.model.change import Statement, Verdict
 from sparql.model.vocabulary import PROV, PROVENANCE, RDF, UKG
-from sparql.provenance.evidence import EvidenceReader
-from sparql.provenance.records import Document, Run, RunRecord, Support
+from sparql.provenance.records import Document, EvidenceReader, Run, RunRecord, Support
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.support.gate_city import ADA, SHAPES, City, ex, kind, said
 

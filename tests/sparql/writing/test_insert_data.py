@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad
 
-from sparql.writing.insert_data import _as_turtle, inserted
+from sparql.writing.update_account import _as_turtle, inserted
 from sparql.writing.updates import capture
 
 BASE = "http://e/sparql"

@@ -12,7 +12,7 @@ from sparql.model.literals import literal_violations
 from sparql.model.vocabulary import ASSERTED, DEFAULT, GEO, REVIEW, XSD, Namespace
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.bulk import BulkLoad, BulkOutcome, MalformedLiteral
-from sparql.writing.plain_lines import plain_lines
+from sparql.writing.lines import plain_lines
 from sparql.writing.writer import Writer
 
 EX = Namespace("http://example.org/")

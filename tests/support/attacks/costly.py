@@ -31,7 +31,7 @@ GROUP = "costly"
 QUERY_S: Final = 1.0
 EXTRACTION_S: Final = 2.0
 READING_S: Final = 60.0
-"""How long the files of an edit may be read (`server.rules.dry_runs`), which no setting changes."""
+"""How long the files of an edit may be read (`server.rules.edits`), which no setting changes."""
 PLAIN_S: Final = 2.0
 """For what is read and refused, or is small."""
 CLIENT_S: Final = 1.5
