@@ -24,9 +24,8 @@ from sparql.writing.group import Outcome
 from sparql.writing.update_account import QuadDelta, change_of, inserted
 
 if TYPE_CHECKING:
-    from sparql.syntax.operations import Operation
-
     from sparql.rewriting.steps import Report
+    from sparql.syntax.updates import Operation
 
 _LONGEST = 16_384
 """The longest update that is examined, in characters."""
@@ -46,7 +45,7 @@ def warnings_of(text: str, base: str | None, *, own_functions: bool) -> Sequence
         return ()
     from sparql.rewriting.query_warnings import geometry_literals, warn_of_unreadable
     from sparql.rewriting.steps import Report
-    from sparql.syntax.request_facts import read_prologue
+    from sparql.syntax.tokens import read_prologue
 
     report = Report()
     warn_of_unreadable(geometry_literals(text, read_prologue(text)), report)

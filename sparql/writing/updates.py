@@ -26,7 +26,6 @@ from sparql.model.errors import (
 from sparql.model.triple_store import Readable
 from sparql.model.vocabulary import DEFAULT, DERIVED, GRAPH, INFERRED, ONTOLOGY, UKG
 from sparql.storage.database import WriteBuffer
-from sparql.syntax.operations import Operation
 from sparql.syntax.problems import syntax_problem, tolerating
 from sparql.syntax.request_facts import Kind, facts_of
 from sparql.syntax.tokens import names_iri
@@ -38,6 +37,7 @@ from sparql.syntax.updates import (
     GraphSet,
     Load,
     Modify,
+    Operation,
     Solution,
     Transfer,
     read_operations,

@@ -34,7 +34,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 @asynccontextmanager
 async def over_http(server: RunningServer, **headers: str) -> AsyncIterator[Client]:
     async with (
-        AsyncClient(headers=headers, trust_env=False) as http,
+        # The first request imports the protocol's SDK.
+        AsyncClient(headers=headers, trust_env=False, timeout=60) as http,
         Client(streamable_http_client(f"{server.url}/mcp", http_client=http)) as client,
     ):
         yield client
