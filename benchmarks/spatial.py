@@ -33,7 +33,6 @@ from benchmarks.peers.embedded import EMBEDDED
 from benchmarks.peers.limited import Limited
 from benchmarks.peers.postgis import running_postgis
 from benchmarks.peers.scale import measure_scale
-from geo.kernel.borders import compiled_kernel
 from geo.relate.bulk import classify_pairs, relate_all
 from geo.relate.index import FeatureIndex
 from geo.relate.rcc8 import CODES, RCC8, code_of
@@ -70,11 +69,6 @@ def main() -> None:
     else:
         print(f"{file} is not there: the US atlas is left out")
     if "peers" in wanted:
-        with cpu() as seconds:
-            loaded = "loaded" if compiled_kernel() else "not there: GEOS alone"
-            print(
-                f"border kernel {loaded}, {seconds():.2f} s CPU, once in a process and not in the times below"
-            )
         with ExitStack() as open_peers:
             peers = installed_peers(open_peers, arguments.limit)
             if counties is not None:
@@ -238,7 +232,7 @@ def moved_ring(ring: Any, random: numpy.random.Generator) -> numpy.ndarray:
 
 def inserts() -> None:
     """Relate and insert one feature at a time into indexes of growing size; median and mean of 2,000."""
-    print("\nrelate and insert one feature (kernel alone):")
+    print("\nrelate and insert one feature (the index alone):")
     for size in (10_000, 100_000, 1_000_000):
         random = numpy.random.default_rng(size)
         # A city that grows with its features: the density stays the same.

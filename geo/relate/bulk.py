@@ -1,10 +1,9 @@
 """The relations of all pairs of many geometries at once.
 
-A tree gives the pairs whose boxes meet. Where there are very many, a compiled kernel relates most pairs of
-areas by their borders (`geo.kernel.borders`). For the others the geometry with more vertices is the left one
-and prepared, then GEOS computes one DE-9IM matrix per pair; where the left has many vertices, cheaper
-prepared predicates decide most area pairs first. All methods give the same classes. GEOS holds the GIL: call
-this in a separate process where others wait. Prepared geometries must not be shared between threads.
+A tree gives the pairs whose boxes meet. The geometry with more vertices is the left one, then GEOS computes
+one DE-9IM matrix per pair; where the left has many vertices it is prepared, and cheaper predicates decide
+most area pairs first. All methods give the same classes. GEOS holds the GIL: call this in a separate process
+where others wait. Prepared geometries must not be shared between threads.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +15,6 @@ import shapely
 from numpy.typing import NDArray
 from shapely import STRtree
 
-from geo.kernel import borders
 from geo.relate.rcc8 import INVERSE_CODES, RCC8, code_of, relate_pairs
 from geo.relate.tolerance import Tolerance, grown_boxes, recheck
 
@@ -29,6 +27,8 @@ _DC: Final = code_of(RCC8.DC)
 _EC: Final = code_of(RCC8.EC)
 _PO: Final = code_of(RCC8.PO)
 _NTPPI: Final = code_of(RCC8.NTPPi)
+# A pair that is not decided yet.
+_OPEN: Final = -1
 # From this many vertices on, a prepared predicate is cheaper than a matrix (measured: US counties
 # of 21 vertices are faster by matrices, New York layers of 213 by predicates).
 _MANY_VERTICES: Final = 64
@@ -67,16 +67,12 @@ def relate_all(
     `classify` is called instead of `classify_pairs`.
     """
     largest = float(numpy.max(tolerance_m, initial=0.0))
-    known = borders.box_pairs(shapes) if len(shapes) <= _FEATURES_A_CHUNK and not (first or largest) else None
-    tree = STRtree(shapes) if known is None else None
+    tree = STRtree(shapes)
     for start in range(first, len(shapes), _FEATURES_A_CHUNK):
-        if tree is not None:
-            right, left = box_pairs(tree, shapes[start : start + _FEATURES_A_CHUNK], largest)
-            right = right + start
-            once = left < right
-            left, right = left[once], right[once]
-        elif known is not None:
-            left, right = known
+        right, left = box_pairs(tree, shapes[start : start + _FEATURES_A_CHUNK], largest)
+        right = right + start
+        once = left < right
+        left, right = left[once], right[once]
         if on_pairs:
             on_pairs(len(left))
         codes = (classify or classify_pairs)(
@@ -114,10 +110,7 @@ def classify_pairs(
     """
     if not len(left):
         return numpy.zeros(0, dtype=numpy.int8)
-    codes = borders.settle(left_shapes, right_shapes, left, right)
-    rest = numpy.flatnonzero(codes == borders.OPEN)
-    if len(rest):
-        codes[rest] = _by_geos(left_shapes[left[rest]], right_shapes[right[rest]])
+    codes = _exact_codes(left_shapes[left], right_shapes[right])
     if not isinstance(tolerance_m, numpy.ndarray):
         return recheck(left_shapes[left], right_shapes[right], codes, tolerance_m) if tolerance_m else codes
     for meters in filter(None, numpy.unique(tolerance_m).tolist()):
@@ -127,8 +120,8 @@ def classify_pairs(
     return codes
 
 
-def _by_geos(a: Shapes, b: Shapes) -> Codes:
-    """The relation codes of n pairs of geometries, by prepared predicates and matrices."""
+def _exact_codes(a: Shapes, b: Shapes) -> Codes:
+    """The relation codes of n pairs of geometries, without a tolerance."""
     vertices_a, vertices_b = shapely.get_num_coordinates(a), shapely.get_num_coordinates(b)
     if len(a) <= _FEW_PAIRS and max(vertices_a.max(), vertices_b.max()) <= _FEW_VERTICES:
         return relate_pairs(a, b)
@@ -144,38 +137,33 @@ def _by_geos(a: Shapes, b: Shapes) -> Codes:
 
 def _by_predicates(big: Shapes, small: Shapes) -> Codes:
     """Codes of pairs whose left is prepared, by predicates where these decide, else by the matrix."""
-    codes = numpy.full(len(big), -1, dtype=numpy.int8)
+    codes = numpy.full(len(big), _OPEN, dtype=numpy.int8)
     inside, outside = _box_inside(small, big), _box_inside(big, small)
     # T**FF*FF* allows only NTPPi, whatever the dimensions.
     open_pairs = numpy.flatnonzero(inside)
     properly = shapely.contains_properly(big[open_pairs], small[open_pairs])
     codes[open_pairs[properly]] = _NTPPI
-    open_pairs = numpy.flatnonzero(codes < 0)
+    open_pairs = numpy.flatnonzero(codes == _OPEN)
     meeting = shapely.intersects(big[open_pairs], small[open_pairs])
     codes[open_pairs[~meeting]] = _DC
     open_pairs = open_pairs[meeting]
     # Areas that meet and do not touch overlap, unless one covers the other.
-    areal = _is_areal(big[open_pairs]) & _is_areal(small[open_pairs])
-    open_areas = open_pairs[areal]
-    touching = shapely.touches(big[open_areas], small[open_areas])
-    codes[open_areas[touching]] = _EC
-    open_areas = open_areas[~touching]
-    apart = ~(inside[open_areas] | outside[open_areas])
-    codes[open_areas[apart]] = _PO
-    open_areas = open_areas[~apart]
-    nested = _covers(big, small, open_areas, inside) | _covers(small, big, open_areas, outside)
-    codes[open_areas[~nested]] = _PO
-    rest = numpy.flatnonzero(codes < 0)
+    areas = open_pairs[_is_areal(big[open_pairs]) & _is_areal(small[open_pairs])]
+    # A point in the interior of both rules out that they touch, in a fortieth of the time.
+    middles = shapely.point_on_surface(small[areas])
+    in_big = shapely.contains(big[areas], middles)
+    in_small = shapely.contains(small[areas], middles)
+    doubtful = areas[~(in_big & in_small)]
+    codes[doubtful[shapely.touches(big[doubtful], small[doubtful])]] = _EC
+    is_open = codes[areas] == _OPEN
+    covered = areas[is_open & inside[areas]]
+    covering = areas[is_open & outside[areas]]
+    codes[areas[is_open]] = _PO
+    codes[covered[shapely.covers(big[covered], small[covered])]] = _OPEN
+    codes[covering[shapely.covers(small[covering], big[covering])]] = _OPEN
+    rest = numpy.flatnonzero(codes == _OPEN)
     codes[rest] = relate_pairs(big[rest], small[rest])
     return codes
-
-
-def _covers(container: Shapes, content: Shapes, pairs: Positions, possible: Truths) -> Truths:
-    """For each of some pairs, whether the container covers the content; tried only where boxes allow it."""
-    answer: Truths = numpy.zeros(len(pairs), dtype=numpy.bool_)
-    tried = numpy.flatnonzero(possible[pairs])
-    answer[tried] = shapely.covers(container[pairs[tried]], content[pairs[tried]])
-    return answer
 
 
 def _box_inside(content: Shapes, container: Shapes) -> Truths:
