@@ -16,7 +16,7 @@ import typer
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Store
 from starlette.types import ASGIApp
 
-from geo.functions.aggregates import AGGREGATIONS
+from geo.functions.construction import AGGREGATIONS
 from geo.functions.table import DEFINITIONS
 from geo.vocabulary import GEOF
 from server.app import create_app

@@ -6,8 +6,10 @@ A result has the datatype and the reference system of the first argument.
 from collections.abc import Callable
 from typing import Final
 
+import numpy
 import shapely
-from shapely import LineString, Point
+from numpy.typing import NDArray
+from shapely import GeometryCollection, LineString, Point
 from shapely.geometry.base import BaseGeometry
 
 from geo.errors import ArgumentError
@@ -144,3 +146,30 @@ DEFINITIONS: Final[tuple[Definition, ...]] = (
     define("transform", transform, _G, Parameter.IRI),
     define("geometryN", geometry_n, _G, Parameter.INTEGER),
 )
+
+
+Combine = Callable[[NDArray[numpy.object_]], BaseGeometry]
+
+
+def _collected(calculate: Callable[[BaseGeometry], BaseGeometry]) -> Combine:
+    return lambda shapes: calculate(GeometryCollection(list(shapes)))
+
+
+def _concat_lines(shapes: NDArray[numpy.object_]) -> BaseGeometry:
+    """Lines joined end to end where they meet."""
+    return shapely.line_merge(shapely.union_all(shapes))
+
+
+#: How each aggregate combines n shapes.
+AGGREGATIONS: Final[dict[str, Combine]] = {
+    "aggBoundingBox": _collected(envelope),
+    "aggBoundingCircle": _collected(bounding_circle),
+    "aggCentroid": _collected(shapely.centroid),
+    "aggConcatLines": _concat_lines,
+    "aggConcaveHull": _collected(lambda shape: shapely.concave_hull(shape, ratio=CONCAVITY)),
+    "aggConvexHull": _collected(shapely.convex_hull),
+    "aggUnion": shapely.union_all,
+    # Names of two of them in the function register, which differ from the specification.
+    "concatLines": _concat_lines,
+    "union2": shapely.union_all,
+}

@@ -1,10 +1,12 @@
 """The definition of a function: its name, how its arguments are read, and its implementation."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
+import shapely
 from pyoxigraph import Literal, NamedNode
 from shapely.geometry.base import BaseGeometry
 
@@ -121,3 +123,35 @@ def write_result(result: Result) -> Literal:
 def any_uri(iri: str) -> Literal:
     """An IRI as an xsd:anyURI literal, the form in which GeoSPARQL functions return IRIs."""
     return Literal(iri, datatype=ANY_URI)
+
+
+ReadGeometry = Callable[[object], GeometryValue]
+
+
+class GeometryArgument(threading.local):
+    """One argument of one function, which remembers its last term.
+
+    An argument that repeats counts as constant: it is returned as a prepared copy, so that predicates on it
+    are fast. The memory is per thread, since prepared geometries must not be shared between threads.
+    """
+
+    def __init__(self, read: ReadGeometry) -> None:
+        self._read = read
+        self._term: object = None
+        self._value: GeometryValue | None = None
+        self._constant = False
+
+    def __call__(self, term: object) -> GeometryValue:
+        """The geometry of a term, prepared where it repeats. Raises what reading raises."""
+        if self._value is None or term != self._term:
+            self._value = self._read(term)
+            self._term, self._constant = term, False
+        elif not self._constant:
+            self._value, self._constant = _prepared(self._value), True
+        return self._value
+
+
+def _prepared(value: GeometryValue) -> GeometryValue:
+    copy = shapely.from_wkb(shapely.to_wkb(value.shape))
+    shapely.prepare(copy)
+    return replace(value, shape=copy)

@@ -11,10 +11,10 @@ from shapely.geometry.base import BaseGeometry
 from geo.errors import ArgumentError, GeometryError
 from geo.formats.literals import GeometryValue, Invalid, read_geometry
 from geo.functions import construction, properties, tools, topology
-from geo.functions.aggregates import AGGREGATIONS, Combine
-from geo.functions.arguments import GeometryArgument
+from geo.functions.construction import AGGREGATIONS, Combine
 from geo.functions.definitions import (
     Definition,
+    GeometryArgument,
     Parameter,
     read_integer,
     read_iri,

@@ -1,13 +1,10 @@
-"""The index of features: which features a geometry relates to, and how.
+"""The two parts of the index of features: static trees, and the delta of the newest features."""
 
-It consists of static trees, a small delta, and tombstones. New features go to the delta, which is searched by
-comparing boxes; a full delta becomes a tree; trees of similar size are merged, so that there are few, and the
-average cost of an insert is the same in an index of ten thousand and of a million features.
-"""
-
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice, repeat
-from typing import Final, Generic
+from typing import Final, Generic, TypeVar
 
 import numpy
 import shapely
@@ -18,20 +15,97 @@ from shapely.geometry.base import BaseGeometry
 from geo.errors import ArgumentError, MissingFeatureError
 from geo.measure.measures import FURTHEST_M, box_around, distance_m, distances_m
 from geo.relate.bulk import Codes, Positions, classify_pairs, pair_tolerance, relate_all
-from geo.relate.index_parts import (
-    DELTA_SIZE,
-    Delta,
-    Key,
-    Shapes,
-    StaticTree,
-    array_of,
-    copies_of,
-    copy_of,
-    found_in,
-    living_in,
-)
 from geo.relate.rcc8 import CODES, RCC8, code_of
 from geo.relate.tolerance import Tolerance, grown_boxes
+
+Key = TypeVar("Key", bound=Hashable)
+Shapes = NDArray[numpy.object_]
+
+DELTA_SIZE: Final = 1000
+"""A delta of so many features becomes a tree."""
+
+
+@dataclass
+class StaticTree(Generic[Key]):
+    """Features that no longer change, but can be marked dead."""
+
+    keys: list[Key]
+    shapes: Shapes
+    alive: NDArray[numpy.bool_]
+    tree: STRtree
+    dead: int = 0
+
+    @cached_property
+    def numbers(self) -> NDArray[numpy.intp]:
+        """The keys, where they are numbers."""
+        return numpy.array(self.keys, dtype=numpy.intp)
+
+    def positions(self, box: BaseGeometry) -> NDArray[numpy.intp]:
+        # The tree answers an array of one faster than a single geometry.
+        found: NDArray[numpy.intp] = self.tree.query(array_of([box]))[1]
+        return found[self.alive[found]] if self.dead else found
+
+
+@dataclass
+class Delta(Generic[Key]):
+    """The newest features, with their boxes in columns; the box of a dead one is NaN and meets nothing."""
+
+    keys: list[Key] = field(default_factory=list)
+    shapes: Shapes = field(default_factory=lambda: numpy.empty(DELTA_SIZE, dtype=object))
+    boxes: NDArray[numpy.float64] = field(default_factory=lambda: numpy.full((4, DELTA_SIZE), numpy.nan))
+
+    @property
+    def numbers(self) -> NDArray[numpy.intp]:
+        return numpy.array(self.keys, dtype=numpy.intp)
+
+    def positions(self, box: BaseGeometry) -> NDArray[numpy.intp]:
+        count = len(self.keys)
+        west, south, east, north = box.bounds
+        wests, souths, easts, norths = self.boxes[:, :count]
+        meeting = (wests <= east) & (easts >= west) & (souths <= north) & (norths >= south)
+        found: NDArray[numpy.intp] = numpy.asarray(meeting).nonzero()[0]
+        return found
+
+
+def found_in(
+    parts: list[tuple[StaticTree[Key] | Delta[Key], NDArray[numpy.intp]]],
+) -> tuple[list[Key], Shapes]:
+    """The keys and shapes at some positions of each part."""
+    keys = [part.keys[position] for part, positions in parts for position in positions.tolist()]
+    shapes = [part.shapes[positions] for part, positions in parts]
+    return keys, shapes[0] if len(shapes) == 1 else numpy.concatenate([array_of([]), *shapes])
+
+
+def living_in(part: StaticTree[Key] | Delta[Key]) -> tuple[list[Key], Shapes]:
+    """The keys and shapes of a part that are not dead."""
+    if isinstance(part, StaticTree):
+        alive = numpy.flatnonzero(part.alive)
+    else:
+        alive = numpy.array(
+            [i for i in range(len(part.keys)) if part.shapes[i] is not None], dtype=numpy.intp
+        )
+    return [part.keys[position] for position in alive.tolist()], part.shapes[alive]
+
+
+def array_of(shapes: list[BaseGeometry]) -> Shapes:
+    """The geometries as a column."""
+    array = numpy.empty(len(shapes), dtype=object)
+    array[:] = shapes
+    return array
+
+
+def copy_of(geometry: BaseGeometry) -> BaseGeometry:
+    """A copy, which may be prepared without affecting other threads."""
+    # Setting the SRID clones a geometry, several times faster than through WKB.
+    copy: BaseGeometry = shapely.set_srid(geometry, 0)
+    return copy
+
+
+def copies_of(shapes: Shapes) -> Shapes:
+    """Copies of several geometries."""
+    copies: Shapes = shapely.set_srid(shapes, 0)
+    return copies
+
 
 # A tree is merged with the one before it when that one is less than this many times larger.
 _MERGE_RATIO: Final = 4

@@ -251,7 +251,7 @@ def doubtful(objects: Iterable[object]) -> list[int]:
             found.append(position)
     if wkt:
         # Imported with the first geometry: most loads have none.
-        from geo.formats.many_literals import plainly_sound
+        from geo.formats.literals import plainly_sound
 
         sound = plainly_sound([text for _, text in wkt])
         found += [position for (position, _), fine in zip(wkt, sound, strict=True) if not fine]

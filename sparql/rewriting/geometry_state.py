@@ -24,8 +24,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from shapely import Point
 
 from geo.errors import GeometryError
-from geo.formats.literals import parse_geometry
-from geo.formats.many_literals import parse_many
+from geo.formats.literals import parse_geometry, parse_many
 from geo.relate.index import FeatureIndex
 from sparql.model.geometry import Text, literal_of, literal_text, node_of, text_of
 from sparql.model.vocabulary import DEFAULT, RDF

@@ -14,7 +14,7 @@ from typing import Final
 import numpy
 from pyoxigraph import BlankNode, Literal, NamedNode, QueryResultsFormat, QuerySolutions
 
-from geo.formats.many_literals import Shapes, parse_many
+from geo.formats.literals import Shapes, parse_many
 from geo.vocabulary import WKT_LITERAL
 from sparql.model.geometry import HAS_GEOMETRY, SERIALIZATIONS, Node, Text, literal_text, term_in, text_of
 from sparql.model.source import QuadSource, Term, TripleSource

@@ -17,9 +17,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from shapely.geometry.base import BaseGeometry
 
 from geo.errors import GeometryError
-from geo.formats.crossings import crossings
-from geo.formats.literals import parse_geometry
-from geo.formats.many_literals import parse_many
+from geo.formats.literals import parse_geometry, parse_many
+from geo.measure.measures import crossings
 from geo.relate.index import FeatureIndex
 from geo.relate.rcc8 import PROPERTIES, RCC8
 from sparql.model.change import Delta

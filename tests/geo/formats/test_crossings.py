@@ -8,8 +8,8 @@ import shapely
 from pyoxigraph import Literal
 
 from geo.errors import InvalidShapeError
-from geo.formats.crossings import crossings
 from geo.formats.literals import parse_geometry
+from geo.measure.measures import crossings
 from geo.vocabulary import WKT_LITERAL
 
 

@@ -7,8 +7,7 @@ from pyoxigraph import Literal
 from shapely.geometry.base import BaseGeometry
 
 from geo.errors import GeometryError
-from geo.formats.literals import parse_geometry
-from geo.formats.many_literals import parse_many
+from geo.formats.literals import parse_geometry, parse_many
 from geo.vocabulary import GEOJSON_LITERAL, WKT_LITERAL
 
 ODD = [

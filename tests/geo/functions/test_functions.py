@@ -9,7 +9,7 @@ from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Store
 from geo.errors import GeometryError
 from geo.formats.literals import GeometryValue, parse_geometry, read_geometry
 from geo.functions import AGGREGATES, FUNCTIONS, FunctionTable
-from geo.functions.arguments import GeometryArgument
+from geo.functions.definitions import GeometryArgument
 from geo.measure.measures import area_m2, distance_m
 from geo.vocabulary import GEOF, UKGF, WKT_LITERAL
 

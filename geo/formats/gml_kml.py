@@ -1,8 +1,12 @@
-"""GML simple-feature geometries as text (GML 2, 3.1 and 3.2 are read, 3.2 structures are written)."""
+"""GML and KML geometries as text, in and out.
+
+GML 2, 3.1 and 3.2 simple features are read, 3.2 structures are written. KML (OGC 07-147r2, clause 10) is
+always longitude, latitude[, altitude].
+"""
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy
 import shapely
@@ -46,7 +50,7 @@ _PARTS: Final[dict[Callable[..., BaseGeometry], set[str]]] = {
 _PATCHES: Final = ("patches", "polygonPatches", "trianglePatches")
 
 
-def parse_xml(text: str, language: str) -> etree._Element:
+def _parse_xml(text: str, language: str) -> etree._Element:
     """The root element of a document, without entities, network or huge trees. Raises GeometryError."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True)
     try:
@@ -57,7 +61,7 @@ def parse_xml(text: str, language: str) -> etree._Element:
         ) from error
 
 
-def local_name(element: etree._Element) -> str:
+def _local_name(element: etree._Element) -> str:
     """The name of an element without its namespace; empty for a comment or instruction."""
     return etree.QName(element).localname if isinstance(element.tag, str) else ""
 
@@ -67,7 +71,7 @@ def read_gml(text: str) -> tuple[BaseGeometry, str]:
 
     Raises GeometryError for anything but a simple-feature geometry, and UnknownCrsError.
     """
-    root = parse_xml(text, "GML")
+    root = _parse_xml(text, "GML")
     names = {value for element in root.iter() if (value := element.get("srsName"))}
     systems = {canonical_crs(name) for name in names}
     if len(systems) > 1:
@@ -75,9 +79,7 @@ def read_gml(text: str) -> tuple[BaseGeometry, str]:
     try:
         return _geometry(root, 2), systems.pop() if systems else CRS84
     except GEOSException as error:
-        raise GeometryError(
-            f"The GML geometry has a broken ring or line: {error}. Close every ring."
-        ) from error
+        raise _broken("GML", error) from error
 
 
 def write_gml(shape: BaseGeometry, crs: str) -> str:
@@ -88,17 +90,17 @@ def write_gml(shape: BaseGeometry, crs: str) -> str:
 
 
 def _geometry(element: etree._Element, dimension: int) -> BaseGeometry:
-    name = local_name(element)
+    name = _local_name(element)
     dimension = _dimension(element.get("srsDimension", dimension))
     if name == "Point":
-        return point(_positions(element, dimension))
+        return _point(_positions(element, dimension))
     if name == "LineString":
-        return line(_positions(element, dimension))
+        return _line(_positions(element, dimension))
     if name == "LinearRing":
-        return closed_ring(_positions(element, dimension))
+        return _closed_ring(_positions(element, dimension))
     if name == "Curve":
         segments = _pieces(element, ("segments",), ("LineStringSegment",))
-        return line(_joined([_positions(segment, dimension) for segment in segments]))
+        return _line(_joined([_positions(segment, dimension) for segment in segments]))
     if name in ("Polygon", "PolygonPatch", "Triangle", "Rectangle"):
         return _polygon(element, dimension)
     if name in ("Surface", "PolyhedralSurface", "TriangulatedSurface"):
@@ -118,22 +120,19 @@ def _geometry(element: etree._Element, dimension: int) -> BaseGeometry:
     )
 
 
-def point(positions: Positions) -> Point:
-    """A point at the one position, or an empty point. Raises GeometryError."""
+def _point(positions: Positions) -> Point:
     if len(positions) > 1:
         raise GeometryError("A point has one position. Write several as a line or as a Multi geometry.")
     return Point(positions[0]) if len(positions) else Point()
 
 
-def line(positions: Positions) -> LineString:
-    """A line through two or more positions, or through none. Raises GeometryError."""
+def _line(positions: Positions) -> LineString:
     if len(positions) == 1:
         raise GeometryError("A line must have two positions or more. Write a point as a Point.")
     return LineString(positions)
 
 
-def closed_ring(positions: Positions) -> LinearRing:
-    """A ring through positions of which the last equals the first. Raises GeometryError."""
+def _closed_ring(positions: Positions) -> LinearRing:
     if len(positions) < 4 or (positions[0, :2] != positions[-1, :2]).any():
         raise GeometryError(
             "A ring must have four positions or more and end where it starts. Close every ring."
@@ -166,7 +165,7 @@ def _pieces(
     """The segments of a Curve or the patches of a Surface, all of which must be of supported kinds."""
     pieces = [piece for holder in _named(element, *holders) for piece in _children(holder)]
     for piece in pieces:
-        if (kind := local_name(piece)) not in kinds:
+        if (kind := _local_name(piece)) not in kinds:
             raise GeometryError(f"<{kind}> is not read here. Draw curves as line strings, with {kinds[0]}.")
     return pieces
 
@@ -180,16 +179,11 @@ def _polygon(element: etree._Element, dimension: int) -> Polygon:
     shells: list[LinearRing] = []
     holes: list[LinearRing] = []
     for child in _children(element):
-        name = local_name(child)
+        name = _local_name(child)
         if name in ("exterior", "outerBoundaryIs"):
             shells.extend(_ring(ring, dimension) for ring in _children(child))
         elif name in ("interior", "innerBoundaryIs"):
             holes.extend(_ring(ring, dimension) for ring in _children(child))
-    return polygon(shells, holes)
-
-
-def polygon(shells: list[LinearRing], holes: list[LinearRing]) -> Polygon:
-    """A polygon from one outer ring and its holes, or an empty one. Raises GeometryError."""
     if len(shells) > 1 or (holes and not shells):
         raise GeometryError(
             f"A polygon has one outer ring, not {len(shells)}. Write several as a Multi geometry."
@@ -205,8 +199,8 @@ def _ring(element: etree._Element, dimension: int) -> LinearRing:
         for child in _children(member)
     ]
     if not curves:
-        return closed_ring(_positions(element, dimension))
-    return closed_ring(
+        return _closed_ring(_positions(element, dimension))
+    return _closed_ring(
         _joined([shapely.get_coordinates(c, include_z=bool(shapely.has_z(c))) for c in curves])
     )
 
@@ -215,7 +209,7 @@ def _positions(element: etree._Element, dimension: int) -> Positions:
     """The positions directly inside an element: pos, posList, coordinates, corners, pointProperty."""
     parts = []
     for child in _children(element):
-        name, text = local_name(child), child.text or ""
+        name, text = _local_name(child), child.text or ""
         size = _dimension(child.get("srsDimension", child.get("dimension", dimension)))
         if name in ("pos", "lowerCorner", "upperCorner"):
             parts.append([_numbers(text.split())])
@@ -227,7 +221,7 @@ def _positions(element: etree._Element, dimension: int) -> Positions:
         elif name == "coord":
             parts.append([_numbers([(part.text or "").strip() for part in _children(child)])])
         elif name in ("pointProperty", "pointRep"):
-            parts.append([list(row) for point in _children(child) for row in _positions(point, dimension)])
+            parts.append([list(row) for held in _children(child) for row in _positions(held, dimension)])
     rows = [row for part in parts for row in part]
     if len({len(row) for row in rows}) > 1 or any(len(row) not in (2, 3) for row in rows):
         raise GeometryError(
@@ -264,15 +258,14 @@ def _grouped(numbers: list[float], size: int) -> list[list[float]]:
 
 def _numbers(words: list[str]) -> list[float]:
     try:
-        return [finite(word) for word in words]
+        return [_finite(word) for word in words]
     except ValueError as error:
         raise GeometryError(
-            f"A GML coordinate is not a number: {error}. Separate numbers by single spaces."
+            f"A coordinate is not a number: {error}. Separate the numbers as the format says."
         ) from error
 
 
-def finite(word: str) -> float:
-    """The number of a word. Raises ValueError where it is not a finite number."""
+def _finite(word: str) -> float:
     number = float(word)
     if not math.isfinite(number):
         raise ValueError(f"{word!r} is not a finite number")
@@ -293,7 +286,7 @@ def _children(element: etree._Element) -> Iterator[etree._Element]:
 
 
 def _named(element: etree._Element, *names: str) -> Iterator[etree._Element]:
-    return (child for child in element.iter() if local_name(child) in names)
+    return (child for child in element.iter() if _local_name(child) in names)
 
 
 def _element(shape: BaseGeometry) -> etree._Element:
@@ -334,3 +327,74 @@ def _text(parent: etree._Element, name: str, shape: BaseGeometry) -> None:
         element.set("srsDimension", "3")
     coordinates = shapely.get_coordinates(shape, include_z=has_z)
     element.text = " ".join(repr(float(number)) for number in coordinates.ravel())
+
+
+def _broken(language: str, error: GEOSException) -> GeometryError:
+    return GeometryError(f"The {language} geometry has a broken ring or line: {error}. Close every ring.")
+
+
+KML: Final = "http://www.opengis.net/kml/2.2"
+
+_NAMESPACES: Final[Any] = {None: KML}
+_KML_GEOMETRIES: Final = ("Point", "LineString", "LinearRing", "Polygon", "MultiGeometry")
+_OF_ONE_KIND: Final[dict[str, Callable[..., BaseGeometry]]] = {
+    "Point": MultiPoint,
+    "LineString": MultiLineString,
+    "Polygon": MultiPolygon,
+}
+
+
+def read_kml(text: str) -> BaseGeometry:
+    """The first geometry of a KML text. A MultiGeometry of one kind becomes that Multi geometry.
+
+    Raises GeometryError for text without a geometry.
+    """
+    root = _parse_xml(text, "KML")
+    found = next((element for element in root.iter() if _local_name(element) in _KML_GEOMETRIES), None)
+    if found is None:
+        names = ", ".join(_KML_GEOMETRIES)
+        raise GeometryError(f"The KML literal holds no geometry. Give one of {names}.")
+    for element in _named(found, "coordinates"):
+        positions = [position.split(",") for position in (element.text or "").split()]
+        if any(len(position) == 2 for position in positions):
+            # Altitudes are optional, position by position.
+            positions = [position[:2] if len(position) == 3 else position for position in positions]
+        element.text = " ".join(map(",".join, positions))
+    try:
+        return _kml_geometry(found)
+    except GEOSException as error:
+        raise _broken("KML", error) from error
+
+
+def write_kml(shape: BaseGeometry) -> str:
+    """KML for a shape in CRS84."""
+    return etree.tostring(_kml_element(shape), encoding="unicode")
+
+
+def _kml_geometry(element: etree._Element) -> BaseGeometry:
+    # What KML has besides a MultiGeometry is read as in GML 2.
+    if _local_name(element) != "MultiGeometry":
+        return _geometry(element, 2)
+    parts = [_kml_geometry(child) for child in element if _local_name(child) in _KML_GEOMETRIES]
+    parts = [part for part in parts if not part.is_empty]
+    kinds = {part.geom_type for part in parts}
+    combine = _OF_ONE_KIND.get(kinds.pop() if len(kinds) == 1 else "", GeometryCollection)
+    return combine(parts)
+
+
+def _kml_element(shape: BaseGeometry) -> etree._Element:
+    kind = shape.geom_type
+    name = kind if kind in _KML_GEOMETRIES else "MultiGeometry"
+    root = etree.Element(f"{{{KML}}}{name}", nsmap=_NAMESPACES)
+    if kind in ("Point", "LineString", "LinearRing"):
+        coordinates = shapely.get_coordinates(shape, include_z=bool(shapely.has_z(shape)))
+        text = " ".join(",".join(repr(float(number)) for number in row) for row in coordinates)
+        etree.SubElement(root, f"{{{KML}}}coordinates").text = text
+    elif isinstance(shape, Polygon):
+        if not shape.is_empty:
+            etree.SubElement(root, f"{{{KML}}}outerBoundaryIs").append(_kml_element(shape.exterior))
+        for hole in shape.interiors:
+            etree.SubElement(root, f"{{{KML}}}innerBoundaryIs").append(_kml_element(hole))
+    elif isinstance(shape, BaseMultipartGeometry):
+        root.extend(_kml_element(part) for part in shape.geoms)
+    return root
