@@ -1,4 +1,0 @@
-"""Geometry: literals, reference systems, relations, measures, GeoSPARQL functions.
-
-Imports no other package of this program.
-"""

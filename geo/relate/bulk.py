@@ -4,6 +4,11 @@ A tree gives the pairs whose boxes meet. The geometry with more vertices is the 
 one DE-9IM matrix per pair; where the left has many vertices it is prepared, and cheaper predicates decide
 most area pairs first. All methods give the same classes. GEOS holds the GIL: call this in a separate process
 where others wait. Prepared geometries must not be shared between threads.
+
+For very many features there are tiles, which are independent of each other. Features are ranked by the
+western edge of their boxes. A tile owns a run of ranks; a pair belongs to the tile of its later feature. So a
+tile needs the features it owns and, of earlier ones, those that reach into it. Any `concurrent.futures`
+executor can run tiles, in processes or on other machines, and the result of each can be kept.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +21,7 @@ from numpy.typing import NDArray
 from shapely import STRtree
 
 from geo.relate.rcc8 import INVERSE_CODES, RCC8, code_of, relate_pairs
-from geo.relate.tolerance import Tolerance, grown_boxes, recheck
+from geo.relate.tolerance import Tolerance, grown_bounds, grown_boxes, recheck
 
 Shapes = NDArray[numpy.object_]
 Positions = NDArray[numpy.intp]
@@ -176,3 +181,72 @@ def _is_areal(shapes: Shapes) -> Truths:
     kinds = shapely.get_type_id(shapes)
     result: Truths = (kinds == 3) | (kinds == 6)
     return result
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One portion of work: `rows` of the features it needs, by rank; it owns those from `first` on."""
+
+    number: int
+    rows: Positions
+    first: int
+
+
+@dataclass(frozen=True)
+class TileTask:
+    """A tile with its geometries as concatenated well-known binary, split at `offsets` (n + 1).
+
+    The tolerance is one for all, or one for each geometry (n,).
+    """
+
+    number: int
+    data: bytes
+    offsets: NDArray[numpy.int64]
+    first: int
+    tolerance_m: Tolerance
+
+
+@dataclass(frozen=True)
+class TilePairs:
+    """The related pairs of a tile, as positions among its rows, and how many pairs were examined."""
+
+    number: int
+    left: Positions
+    right: Positions
+    codes: Codes
+    looked_at: int
+
+
+def tiles_of(bounds: NDArray[numpy.float64], tolerance_m: float, owned: int) -> Iterator[Tile]:
+    """Cut n features into tiles of `owned` each, given their boxes (n, 4: west, south, east, north).
+
+    The tolerance is the largest one. Empty geometries (boxes of NaN) are in no tile.
+    """
+    rows = numpy.flatnonzero(~numpy.isnan(bounds[:, 0]))
+    ranked = rows[numpy.argsort(bounds[rows, 0], kind="stable")]
+    reach = grown_bounds(bounds[ranked], tolerance_m)
+    for number, start in enumerate(range(0, len(ranked), owned)):
+        west = reach[start : start + owned, 0].min()
+        guests = ranked[:start][reach[:start, 2] >= west]
+        yield Tile(number, numpy.concatenate([guests, ranked[start : start + owned]]), len(guests))
+
+
+def relate_tile(task: TileTask) -> TilePairs:
+    """Relate a tile. Prepares geometries: run one at a time per process."""
+    pieces = [task.data[a:b] for a, b in zip(task.offsets[:-1], task.offsets[1:], strict=True)]
+    shapes = numpy.asarray(shapely.from_wkb(pieces), dtype=object)
+    looked_at = 0
+
+    def count(pairs: int) -> None:
+        nonlocal looked_at
+        looked_at += pairs
+
+    found: list[Pairs] = list(relate_all(shapes, task.tolerance_m, count, first=task.first))
+    none: Positions = numpy.zeros(0, dtype=numpy.intp)
+    return TilePairs(
+        task.number,
+        numpy.concatenate([none, *(pairs.left for pairs in found)]),
+        numpy.concatenate([none, *(pairs.right for pairs in found)]),
+        numpy.concatenate([numpy.zeros(0, dtype=numpy.int8), *(pairs.codes for pairs in found)]),
+        looked_at,
+    )

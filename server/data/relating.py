@@ -31,8 +31,7 @@ from server.running_server import running_server
 from server.settings import Settings
 from sparql.model.errors import StoreUnreadable, TileLost
 from sparql.model.geometry import Tolerances
-from sparql.spatial.bulk_relations import commit_run, open_run, relation_triples
-from sparql.spatial.tiled_run import TiledRun
+from sparql.spatial.tiled_run import TiledRun, commit_run, open_run, relation_triples
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.workers.limits import die_with_parent
 from sparql.writing.writer import Writer

@@ -102,8 +102,8 @@ def of_five(relation: RCC5 | None) -> dict[str, str | None]:
 
 def _computed(a: BaseGeometry | None, b: BaseGeometry | None, tolerance_m: float) -> dict[str, Any]:
     """What the geometries say, within the tolerance of the graph's relations; nulls where one is missing."""
+    from geo.functions.topology import SIMPLE_FEATURES
     from geo.measure.measures import distance_m
-    from geo.relate.simple_features import simple_features
     from geo.relate.tolerance import relate_within
 
     if a is None or b is None:
@@ -115,7 +115,7 @@ def _computed(a: BaseGeometry | None, b: BaseGeometry | None, tolerance_m: float
         **of_five(relation.rcc5),
         "rcc8": relation.rcc8.value,
         "rcc5": relation.rcc5.value,
-        "simple_features": list(simple_features(a, b)),
+        "simple_features": [name for name, (holds, _) in SIMPLE_FEATURES.items() if holds(a, b)],
         "relate": relation.matrix,
         "tolerance_m": relation.tolerance_m,
         "distance_m": meters,

@@ -1,4 +1,8 @@
-"""Geometry in the graph: its properties, its nodes and literals as strings, the tolerances of its classes."""
+"""Geometry in the graph: its properties, its nodes and literals as strings, the tolerances of its classes.
+
+The state graph records the tolerances with which all stored relations were derived. Where it has no record, or
+another one, a stored relation must not be used as the value of a function.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,11 @@ from types import MappingProxyType
 from typing import Final
 
 import pyoxigraph
-from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple
 
 from geo.vocabulary import WKT_LITERAL
-from sparql.model.source import Term, TripleSource
-from sparql.model.vocabulary import GEO, RDF
+from sparql.model.source import QuadSource, Term, TripleSource
+from sparql.model.vocabulary import DERIVED, GEO, RDF, STATE, UKG
 
 DEFAULT_GEOMETRY: Final = (GEO.hasDefaultGeometry, GEO.defaultGeometry)
 HAS_GEOMETRY: Final = (*DEFAULT_GEOMETRY, GEO.hasGeometry)
@@ -131,3 +135,44 @@ class Tolerances:
 
 
 EXACT = Tolerances()
+
+
+_MIXED: Final = "mixed"
+
+
+def basis_quad(tolerances: Tolerances | None) -> Quad:
+    """The mark of relations that were all derived with these tolerances; None: with several."""
+    basis = _MIXED if tolerances is None else tolerances.description
+    return Quad(UKG.store, UKG.relations, Literal(basis), STATE)
+
+
+def marks(store: QuadSource) -> list[Quad]:
+    """The current mark; empty where nothing is known."""
+    return list(store.match_quads(UKG.store, UKG.relations, None, STATE))
+
+
+def are_exact(store: QuadSource) -> bool:
+    """Whether all relations of the store are known to have been derived without a tolerance."""
+    return is_marked(store, EXACT)
+
+
+def is_marked(store: QuadSource, tolerances: Tolerances) -> bool:
+    """Whether all relations of the store are known to have been derived with these tolerances."""
+    return marks(store) == [basis_quad(tolerances)]
+
+
+def marked(
+    store: QuadSource, tolerances: Tolerances, *, whole: bool, first: bool
+) -> tuple[list[Quad], list[Quad]]:
+    """The marks to add and remove with derived relations.
+
+    `whole` means that all relations are derived again, `first` that there was no geometry before. Unmarked
+    relations stay unmarked.
+    """
+    found, wanted = marks(store), basis_quad(tolerances)
+    if found == [wanted]:
+        return [], []
+    if whole or (not found and first and next(store.match_quads(None, None, None, DERIVED), None) is None):
+        return [wanted], found
+    mixed = basis_quad(None)
+    return ([mixed], found) if found and found != [mixed] else ([], [])

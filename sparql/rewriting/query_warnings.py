@@ -15,9 +15,8 @@ from shapely import GEOSException
 
 from geo.errors import ArgumentError, GeoError, GeometryError, UnitError
 from geo.formats.literals import is_geometry_literal, parse_geometry
-from geo.functions import AGGREGATES, FUNCTIONS
+from geo.functions import AGGREGATES, DEFINITIONS, FUNCTIONS
 from geo.functions.definitions import Parameter
-from geo.functions.table import DEFINITIONS
 from geo.vocabulary import WKT_LITERAL
 from sparql.model.errors import MalformedRequest
 from sparql.rewriting.spatial_filters import LONGEST_CONSTANT

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from pyoxigraph import Quad, Triple
 
 from sparql.model.change import Delta
-from sparql.model.geometry import HAS_GEOMETRY, Tolerances, states_geometry
+from sparql.model.geometry import HAS_GEOMETRY, Tolerances, marked, states_geometry
 from sparql.model.source import QuadSource, TripleSource
-from sparql.spatial.relation_basis import marked
 
 if TYPE_CHECKING:
     from sparql.spatial.relations import SpatialRelations

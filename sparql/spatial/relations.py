@@ -29,6 +29,8 @@ from sparql.model.geometry import (
     HAS_GEOMETRY,
     SERIALIZATIONS,
     Tolerances,
+    is_marked,
+    marked,
     node_of,
     states_geometry,
 )
@@ -40,7 +42,6 @@ from sparql.spatial.geometry_reading import (
     read_geometries,
     subject_column,
 )
-from sparql.spatial.relation_basis import is_marked, marked
 from sparql.storage.gil_yield import with_pauses
 
 Node = NamedNode | BlankNode

@@ -13,8 +13,8 @@ from sparql.inference.chase import SpillingStack
 from sparql.inference.materialized import COMPLETE, Inferences
 from sparql.model.change import Change, Statement
 from sparql.model.vocabulary import DEFAULT, DERIVED, GEO, INFERRED, OWL, RDF, RDFS, Namespace
-from sparql.spatial.bulk_relations import commit_run, open_run
 from sparql.spatial.relations import SpatialRelations
+from sparql.spatial.tiled_run import commit_run, open_run
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
 from tests.support.naive_fixpoint import closure

@@ -6,12 +6,11 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from sparql.model.change import Change, Statement
-from sparql.model.geometry import Tolerances, text_of
+from sparql.model.geometry import Tolerances, are_exact, text_of
 from sparql.model.vocabulary import DEFAULT, GEO, RDF, Namespace
 from sparql.rewriting import geometry_state, index
 from sparql.rewriting.geometry_state import Located
 from sparql.rewriting.index import GeometryIndex
-from sparql.spatial.relation_basis import are_exact
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer

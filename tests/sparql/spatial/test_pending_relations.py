@@ -4,10 +4,9 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 from sparql.model.change import Change, Statement
-from sparql.model.geometry import EXACT, Tolerances
+from sparql.model.geometry import EXACT, Tolerances, basis_quad, marks
 from sparql.model.vocabulary import GEO
 from sparql.spatial.pending_relations import PendingRelations
-from sparql.spatial.relation_basis import basis_quad, marks
 from sparql.spatial.relations import SpatialRelations
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer

@@ -16,12 +16,10 @@ from shapely.geometry.base import BaseGeometry
 
 from sparql.model.change import Change, Statement
 from sparql.model.errors import TileLost
-from sparql.model.geometry import Tolerances
+from sparql.model.geometry import Tolerances, are_exact, basis_quad
 from sparql.model.vocabulary import DERIVED, GEO, Namespace
-from sparql.spatial.bulk_relations import commit_run, open_run
-from sparql.spatial.relation_basis import are_exact, basis_quad
 from sparql.spatial.relations import SpatialRelations
-from sparql.spatial.tiled_run import TiledRun
+from sparql.spatial.tiled_run import TiledRun, commit_run, open_run
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
 
@@ -180,7 +178,7 @@ def related_store(
     monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> tuple[EmbeddedStore, TiledRun, set[Triple]]:
     """A store without relations, a finished run over it of several portions, and the relations it finds."""
-    monkeypatch.setattr("sparql.spatial.bulk_relations._PORTION", PORTION)
+    monkeypatch.setattr("sparql.spatial.tiled_run._PORTION", PORTION)
     added = tuple(map(Statement, statements([[shape.wkt] for _, shape in squares(40)])))
     incremental, store = EmbeddedStore(), EmbeddedStore()
     Writer(incremental, deriver=SpatialRelations()).commit(Change(additions=added))

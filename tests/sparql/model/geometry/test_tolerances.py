@@ -12,12 +12,11 @@ from pyoxigraph import Literal, NamedNode, Triple
 from geo.formats.literals import parse_geometry
 from geo.relate.tolerance import relate_within
 from sparql.model.change import Change, Statement
-from sparql.model.geometry import Tolerances
+from sparql.model.geometry import Tolerances, are_exact, marks
 from sparql.model.source import TripleIndex
 from sparql.model.vocabulary import DERIVED, GEO, RDF, Namespace
-from sparql.spatial.bulk_relations import commit_run, open_run
-from sparql.spatial.relation_basis import are_exact, marks
 from sparql.spatial.relations import SpatialRelations
+from sparql.spatial.tiled_run import commit_run, open_run
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
 from tests.sparql.spatial.test_tiled_run import AtOnce

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shapely.geometry.base import BaseGeometry
 
-from geo.relate.bulk import relate_all
-from geo.relate.partitioning import TileTask, relate_tile, tiles_of
+from geo.relate.bulk import TileTask, relate_all, relate_tile, tiles_of
 from geo.relate.rcc8 import INVERSE_CODES
 
 CORNERS = st.integers(0, 8)
