@@ -16,8 +16,8 @@ import typer
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Store
 from starlette.types import ASGIApp
 
+from geo.functions import DEFINITIONS
 from geo.functions.construction import AGGREGATIONS
-from geo.functions.table import DEFINITIONS
 from geo.vocabulary import GEOF
 from server.app import create_app
 from server.cli.app import command_line

@@ -10,8 +10,7 @@ from geo.errors import GeoError
 from ontology.errors import OntologyError
 from server import errors as server
 from server import gaps
-from server.data.rdf_files import LoadError
-from server.data.sample.mapping import MappingError
+from server.data.rdf_files import LoadError, MappingError
 from server.http.bodies.streaming import ClientLeft
 from server.http.reporting.problems import ProblemMap, add_sparql
 from server.jobs import job

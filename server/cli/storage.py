@@ -23,9 +23,8 @@ from rich.progress import (
 from server.cli.api import Api, RemoteFailed, opened_api
 from server.cli.invocation import on_folder, on_store, with_settings
 from server.cli.output import counting, iri, print_json, progress_bar, stderr, working
-from server.data.features.names import split_features
 from server.data.loading import LoadResult
-from server.data.rdf_files import LoadError, RdfFile, rdf_files
+from server.data.rdf_files import LoadError, RdfFile, rdf_files, split_features
 from server.data.storage import Loader, check_graph
 from server.running_server import running_server
 from server.services import Services
@@ -37,7 +36,7 @@ from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.writer import Writer
 
 if TYPE_CHECKING:
-    from server.data.features.loading import FeatureFiles
+    from server.data.feature_loading import FeatureFiles
 
 _PIECE = 64 * 1024
 
@@ -255,7 +254,7 @@ def _peak_mb() -> float:
 
 def _mapped(features: Sequence[Path], mapping: Path | None, base: str) -> "FeatureFiles":
     # The libraries for feature files are large, and other commands do not need them.
-    from server.data.features.loading import feature_files
+    from server.data.feature_loading import feature_files
 
     return feature_files(features, mapping, base)
 

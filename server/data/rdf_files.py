@@ -1,4 +1,4 @@
-"""RDF files to load: found by name, folder or pattern, read as a stream, gzipped or not."""
+"""Files to load by their names: of RDF, read as a stream, gzipped or not, and of features."""
 
 import glob
 import gzip
@@ -14,7 +14,6 @@ from typing import IO, cast
 import pyoxigraph
 from pyoxigraph import Quad, RdfFormat
 
-from server.data.features.names import OSM, PARQUET, VECTOR
 from server.errors import ServerError
 from sparql.model.errors import PayloadProblem
 from sparql.syntax.nesting import TERM_TOO_LONG, ShallowFile
@@ -29,6 +28,22 @@ FORMATS = {
     ".xml": RdfFormat.RDF_XML,
     ".jsonld": RdfFormat.JSON_LD,
 }
+_GEOJSON = ("GeoJSON", "GeoJSONSeq")
+DRIVERS = {
+    ".geojson": _GEOJSON,
+    ".geojsonl": _GEOJSON,
+    ".geojsonseq": _GEOJSON,
+    ".json": _GEOJSON,
+    ".gpkg": ("GPKG",),
+    ".shp": ("ESRI Shapefile",),
+    ".fgb": ("FlatGeobuf",),
+    ".gml": ("GML",),
+    ".kml": ("LIBKML",),
+}
+"""The only GDAL drivers available for a file of this name."""
+PARQUET = (".parquet", ".geoparquet")
+OSM = (".osm.pbf", ".pbf", ".osm", ".osm.gz", ".osm.bz2")
+_FEATURES = (*DRIVERS, *PARQUET, *OSM)
 _KNOWN = ", ".join(sorted(FORMATS))
 _PIECE = 2**20
 OnBytes = Callable[[int], None]
@@ -37,6 +52,10 @@ OnBytes = Callable[[int], None]
 
 class LoadError(ServerError):
     """A file that cannot be loaded; nothing of it was."""
+
+
+class MappingError(ValueError):
+    """An unusable mapping file, or row read through it; the message says what to fix."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +143,7 @@ def rdf_file(path: Path) -> RdfFile:
     if format_ is None:
         raise LoadError(
             f"{path}: not an RDF file by its name. Known are {_KNOWN}, each also with .gz; "
-            f"and with a mapping files of features: {', '.join((*VECTOR, *PARQUET, *OSM))}."
+            f"and with a mapping files of features: {', '.join(_FEATURES)}."
         )
     try:
         return RdfFile(path, format_, gzipped, path.stat().st_size)
@@ -152,6 +171,17 @@ def rdf_files(names: Sequence[Path]) -> list[RdfFile]:
         for path in paths:
             found.setdefault(path, rdf_file(path))
     return list(found.values())
+
+
+def is_feature_file(path: Path) -> bool:
+    """Whether a file contains features, by its name."""
+    return path.name.lower().endswith(_FEATURES)
+
+
+def split_features(names: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """The names of feature files, and the others."""
+    features = [name for name in names if is_feature_file(name) and not name.is_dir()]
+    return features, [name for name in names if name not in features]
 
 
 def _is_rdf(path: Path) -> bool:

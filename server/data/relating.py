@@ -23,8 +23,7 @@ from rich.status import Status
 from shapely.geometry.base import BaseGeometry
 
 from server.cli.output import progress_bar, stderr
-from server.data.features.parquet import GeoParquetFile
-from server.data.features.records import refused
+from server.data.feature_files import parquet_layer, refused
 from server.errors import ServerError
 from server.jobs.cluster import dask_client
 from server.running_server import running_server
@@ -113,10 +112,11 @@ def relate_file(
 
 
 def _features(path: Path, identifier: str) -> Iterator[tuple[str, BaseGeometry]]:
-    file = GeoParquetFile(path)
-    if identifier not in file.columns:
+    file = parquet_layer(path)
+    columns = file.columns or ()
+    if identifier not in columns:
         raise ServerError(
-            f"{path} has no column '{identifier}'; it has {', '.join(file.columns)}. Name one with --id."
+            f"{path} has no column '{identifier}'; it has {', '.join(columns)}. Name one with --id."
         )
     for record in file.records():
         if record.fault is not None:

@@ -15,8 +15,17 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode, Triple
 
-from server.data.brevity import FIRST, first_of, listed, shortened
-from server.data.loading import LoadResult, describe, load_features, load_file, result_of
+from server.data.loading import (
+    FIRST,
+    LoadResult,
+    describe,
+    first_of,
+    listed,
+    load_features,
+    load_file,
+    result_of,
+    shortened,
+)
 from server.data.rdf_files import LoadError, OnBytes, RdfFile, RdfLines
 from server.data.sample.city import sample_city
 from server.monitoring.metrics import folder_bytes
@@ -33,7 +42,7 @@ from sparql.workers.query import QueryService
 from sparql.writing.bulk import BulkLoad, BulkOutcome, Rejections
 
 if TYPE_CHECKING:
-    from server.data.features.loading import FeatureFiles, OnFeatures
+    from server.data.feature_loading import FeatureFiles, OnFeatures
 
 _PIECE = 64 * 1024
 _DUMP_TIMEOUT_S = 3600.0
@@ -100,8 +109,7 @@ class Loader:
 
     def features_through_gate(self, files: FeatureFiles, *, partial: bool) -> LoadResult:
         """Features in batches through the gate."""
-        from server.data.features.loading import load_through_gate
-        from server.data.features.tolerance_effect import ToleranceEffect
+        from server.data.feature_loading import ToleranceEffect, load_through_gate
         from sparql.spatial.relations import geometries_in
 
         self._say("features: read, judged, committed")
@@ -121,8 +129,7 @@ class Loader:
 
     def features_in_bulk(self, files: FeatureFiles, *, partial: bool, report: bool) -> LoadResult:
         """All features past the gate, all or none of them, then the same as for RDF files."""
-        from server.data.features.loading import quads_of
-        from server.data.features.replacing import outdated_geometry
+        from server.data.feature_loading import outdated_geometry, quads_of
 
         outdated: set[Triple] = set()
 

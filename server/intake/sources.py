@@ -17,7 +17,7 @@ from extractors.grounding.linking import Linker
 from extractors.sources.record import SourceRecord
 from extractors.text.cleaning import TextError
 from geo.measure.measures import distance_m
-from server.data.features.mapping import geometry_triples
+from server.data.feature_mapping import geometry_triples
 from server.errors import InvalidBody
 from server.http.reporting.statements import rejection_json
 from server.intake.outcome import Outcome

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pyoxigraph import Literal, Triple
 
 from ontology import Schema
-from server.data.brevity import shortened
+from server.data.loading import shortened
 from server.errors import SettingsError
 from sparql.model.change import (
     Derive,

@@ -1,7 +1,7 @@
 """Geometry in the graph: its properties, its nodes and literals as strings, the tolerances of its classes.
 
-The state graph records the tolerances with which all stored relations were derived. Where it has no record, or
-another one, a stored relation must not be used as the value of a function.
+The state graph records the tolerances with which all stored relations were derived. Where it has no record,
+or another one, a stored relation must not be used as the value of a function.
 """
 
 from __future__ import annotations

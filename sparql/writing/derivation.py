@@ -19,10 +19,10 @@ from sparql.inference.materialized import (
 )
 from sparql.model.change import Change, Delta, Deriver, is_supported, only_asserted, quad_of
 from sparql.model.errors import InferenceTooLarge
+from sparql.model.geometry import marks
 from sparql.model.source import KnownAbsent
 from sparql.model.triple_store import TripleStore
 from sparql.model.vocabulary import ASSERTED, DEFAULT, DERIVED, EXTRACTED, INFERRED, ONTOLOGY, REPLACED
-from sparql.spatial.relation_basis import marks
 from sparql.storage.embedded_store import EmbeddedStore
 from sparql.writing.group import Group
 

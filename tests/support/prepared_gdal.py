@@ -1,6 +1,6 @@
 """GDAL in processes that need not import NumPy, half of their start.
 
-`tests/server/data/features/test_reach.py` starts each as a server does: what a file can reach depends on it.
+`tests/server/data/test_feature_reach.py` starts each as a server does: what a file can reach depends on it.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from server.data.features import gdal, gdal_worker
+from server.data import feature_files, gdal_worker
 from sparql.workers.forking import ForkedProcess, Forking
 
-start_anew = gdal.start
+start_anew = feature_files.start
 _FORKING = Forking(environment={"PYTHONPATH": str(Path(__file__).parents[2])})
 
 
 def fork_gdal() -> None:
     """Fork all processes for GDAL that this process starts."""
-    gdal.start = _forked
+    feature_files.start = _forked
 
 
 def begin_forking() -> None:
     """Have them forked from one process also for processes that are forked from this one."""
     fork_gdal()
-    gdal._others(())
+    feature_files._others(())
 
 
 def _forked(

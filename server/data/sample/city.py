@@ -13,7 +13,7 @@ from typing import Any
 
 from pyoxigraph import Triple
 
-from server.data.sample.mapping import MappingError, read_mapping
+from server.data.rdf_files import MappingError
 
 FOLDER = Path(__file__).parent
 OUTLINES = "neighborhood_tabulation_area"
@@ -30,11 +30,17 @@ def sample_city(base: str) -> Iterator[Triple]:
     source, Marble Hill therefore belongs to the Bronx. Raises MappingError for an unusable table or mapping,
     and where the package is not installed.
     """
+    # Imported with the sample, and not with the server, which starts without the geometry libraries.
+    from server.data.feature_files import Record
+    from server.data.feature_mapping import read_feature_mapping
+
     outlines = _outlines()
-    for layer in read_mapping(FOLDER / "city.toml"):
-        for row in _rows(FOLDER / f"{layer.name}.csv"):
-            placed = {**row, "wkt": _union(row["codes"], outlines)} if "codes" in row else row
-            yield from layer.triples(placed, base)
+    for rules in read_feature_mapping(FOLDER / "city.toml").layers:
+        for number, row in enumerate(_rows(FOLDER / f"{rules.layer}.csv"), 1):
+            record = Record(str(number), row, _shape(row, outlines))
+            kind = rules.class_of(record)
+            assert kind is not None
+            yield from rules.triples(record, rules.iri_of(record, base), kind, base)
 
 
 def sample_texts() -> Iterator[tuple[str, str]]:
@@ -67,16 +73,20 @@ def _outlines() -> dict[str, Any]:
     }
 
 
-def _union(patterns: str, outlines: Mapping[str, Any]) -> str:
-    """The WKT of the areas whose code matches one of the patterns (separated by blanks)."""
+def _shape(row: Mapping[str, str], outlines: Mapping[str, Any]) -> Any:
+    """The geometry of a row: the areas whose code matches one of its patterns, its WKT, or its place."""
     import shapely
 
+    if "longitude" in row:
+        return shapely.Point(float(row["longitude"]), float(row["latitude"]))
+    if "codes" not in row:
+        return shapely.from_wkt(row["wkt"]) if "wkt" in row else None
+    patterns = row["codes"].split()
     chosen = [
         outline
         for code, outline in outlines.items()
-        if any(fnmatchcase(code, pattern) for pattern in patterns.split())
+        if any(fnmatchcase(code, pattern) for pattern in patterns)
     ]
     if not chosen:
-        raise MappingError(f"No area has a code like '{patterns}'. Fix 'codes' in areas.csv.")
-    union = chosen[0] if len(chosen) == 1 else shapely.union_all(chosen)
-    return shapely.to_wkt(union, rounding_precision=DECIMALS, trim=True)
+        raise MappingError(f"No area has a code like '{row['codes']}'. Fix 'codes' in areas.csv.")
+    return chosen[0] if len(chosen) == 1 else shapely.union_all(chosen)

@@ -12,8 +12,7 @@ from pyoxigraph import NamedNode
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from server.data.features.names import split_features
-from server.data.rdf_files import rdf_files
+from server.data.rdf_files import rdf_files, split_features
 from server.data.storage import Loader, check_graph, naming_what_was_loaded, stream_dump
 from server.errors import InvalidBody, LoadRefused
 from server.http.access.keys import Scope
@@ -127,7 +126,7 @@ def _load(services: Services, message: LoadRequest) -> list[dict[str, Any]]:
     files = rdf_files(others)
     mapped = None
     if features:
-        from server.data.features.loading import feature_files
+        from server.data.feature_loading import feature_files
 
         mapping = None if message.mapping is None else _absolute("mapping", message.mapping)
         mapped = feature_files(features, mapping, services.settings.base_iri)

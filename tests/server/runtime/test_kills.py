@@ -38,8 +38,8 @@ def killed(*arguments, **named):
 
 setattr(owner, attribute, killed)
 if "--mapping" in arguments:
-    import server.data.features.loading
-    server.data.features.loading.BATCH = 1
+    import server.data.feature_loading
+    server.data.feature_loading.BATCH = 1
 sys.argv = ["urbankg", *arguments]
 from server.cli.entry import main
 main()

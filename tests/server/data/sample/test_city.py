@@ -9,8 +9,8 @@ import shapely
 from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, parse
 from pyproj import Geod
 
+from server.data.feature_mapping import slug
 from server.data.sample.city import sample_city, sample_texts
-from server.data.sample.mapping import MappingError, read_mapping, slug
 
 ROOT = Path(__file__).parents[4]
 BASE = "https://example.org/place/"
@@ -191,40 +191,6 @@ def test_gold_sentences_use_the_words_of_the_ontology() -> None:
             assert triple["relation"] in words, entry["id"]
             assert triple["subject"] in entry["text"], entry["id"]
             assert triple["object"] in entry["text"], entry["id"]
-
-
-def test_a_mapping_turns_a_row_into_a_feature(tmp_path: Path) -> None:
-    mapping = tmp_path / "map.toml"
-    mapping.write_text(
-        '[prefixes]\nex = "https://example.org/"\n'
-        '[[layers]]\nname = "x"\niri = "{name}"\nclass = "ex:{kind}"\nlabel = "name"\n'
-        'geometry = { longitude = "x", latitude = "y" }\n',
-        encoding="utf-8",
-    )
-    (layer,) = read_mapping(mapping)
-    stated = list(layer.triples({"name": "Café Blå", "kind": "Cafe", "x": "1.5", "y": "2"}, BASE))
-    feature = NamedNode(BASE + "cafe-bla")
-    assert stated[0] == Triple(feature, RDF_TYPE, NamedNode("https://example.org/Cafe"))
-    assert stated[1] == Triple(feature, LABEL, Literal("Café Blå"))
-    assert stated[-1].object.value == "POINT (1.5 2)"
-
-
-def test_a_mapping_says_what_to_fix(tmp_path: Path) -> None:
-    mapping = tmp_path / "map.toml"
-    mapping.write_text('[[layers]]\nname = "x"\n', encoding="utf-8")
-    with pytest.raises(MappingError, match="'iri' is missing"):
-        read_mapping(mapping)
-    mapping.write_text("[[layers]\n", encoding="utf-8")
-    with pytest.raises(MappingError, match="not valid TOML"):
-        read_mapping(mapping)
-    mapping.write_text(
-        '[[layers]]\nname = "x"\niri = "{name}"\nclass = "ex:A"\nlabel = "name"\n', encoding="utf-8"
-    )
-    (layer,) = read_mapping(mapping)
-    with pytest.raises(MappingError, match="does not declare"):
-        list(layer.triples({"name": "A"}, BASE))
-    with pytest.raises(MappingError, match="No column 'name'"):
-        list(layer.triples({}, BASE))
 
 
 def test_slugs_hold_only_letters_digits_and_hyphens() -> None:

@@ -1,22 +1,25 @@
 """Loads features from files: in batches through the gate, or in bulk with a report at the end."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Final
 
-from pyoxigraph import Quad, Triple
+from pyoxigraph import BlankNode, NamedNode, Quad, Triple
+from shapely.geometry.base import BaseGeometry
 
-from server.data.brevity import FIRST, first_of, listed
-from server.data.features.files import layers_of
-from server.data.features.mapping import FeatureMapping, LayerRules, read_feature_mapping
-from server.data.features.records import FeatureRefused, Record, RecordFile, refused
-from server.data.features.replacing import outdated_geometry, replacements
-from server.data.loading import LoadResult, describe
-from server.data.rdf_files import LoadError
-from server.data.sample.mapping import MappingError
+from geo.relate.rcc8 import RCC8
+from geo.relate.tolerance import relate_within
+from server.data.feature_files import FeatureLayer, FeatureRefused, Record, layers_of, refused
+from server.data.feature_mapping import SF, FeatureMapping, LayerRules, read_feature_mapping
+from server.data.loading import FIRST, LoadResult, describe, first_of, listed
+from server.data.rdf_files import LoadError, MappingError
 from sparql.model.change import Change, Rejection, Statement
 from sparql.model.source import TripleSource
+from sparql.model.vocabulary import GEO, RDF
 from sparql.writing.writer import Writer
 
 BATCH = 500
@@ -52,7 +55,7 @@ class FeatureFiles:
     without_geometry: int = 0
     left_out: int = 0
     notes: list[str] = field(default_factory=list)
-    layers: list[tuple[RecordFile, tuple[LayerRules, ...]]] = field(default_factory=list)
+    layers: list[tuple[FeatureLayer, tuple[LayerRules, ...]]] = field(default_factory=list)
     _seen: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -104,7 +107,7 @@ class FeatureFiles:
                     yield mapped
 
     def _mapped(
-        self, layer: RecordFile, record: Record, rules: Sequence[LayerRules], *, partial: bool
+        self, layer: FeatureLayer, record: Record, rules: Sequence[LayerRules], *, partial: bool
     ) -> MappedFeature | None:
         for one in rules:
             kind = one.class_of(record)
@@ -118,7 +121,7 @@ class FeatureFiles:
             return MappedFeature(layer.path, record.number, triples)
         return None
 
-    def _look_at_geometry(self, layer: RecordFile, record: Record, *, partial: bool) -> None:
+    def _look_at_geometry(self, layer: FeatureLayer, record: Record, *, partial: bool) -> None:
         """Count a feature without a geometry, and note the reason. Raises MappingError."""
         if record.geometry is not None and not record.geometry.is_empty:
             return
@@ -259,7 +262,7 @@ def _place(batch: Sequence[MappedFeature], rejection: Rejection) -> str:
     return str(batch[0].path)
 
 
-def _check_columns(layer: RecordFile, rules: Sequence[LayerRules]) -> None:
+def _check_columns(layer: FeatureLayer, rules: Sequence[LayerRules]) -> None:
     if layer.columns is None or layer.count == 0:
         return
     missing = sorted({name for one in rules for name in one.columns} - set(layer.columns))
@@ -267,4 +270,76 @@ def _check_columns(layer: RecordFile, rules: Sequence[LayerRules]) -> None:
         raise LoadError(
             f"{layer.path}: layer '{layer.layer}' has no column '{missing[0]}'; "
             f"it has {listed(layer.columns)}. Fix the mapping."
+        )
+
+
+def outdated_geometry(source: TripleSource, triples: Iterable[Triple]) -> frozenset[Triple]:
+    """Literals and types of these triples' geometries that are in the graph but not in the triples."""
+    said = set(triples)
+    nodes = {one.subject for one in said if one.predicate == GEO.asWKT}
+    return frozenset(
+        known
+        for node in nodes
+        for predicate in (GEO.asWKT, RDF.type)
+        for known in source.match(node, predicate, None)
+        if known not in said and (predicate == GEO.asWKT or _is_kind(known.object))
+    )
+
+
+def replacements(
+    source: TripleSource, triples: Iterable[Triple], outdated: Collection[Triple]
+) -> frozenset[tuple[Triple, Triple]]:
+    """Pairs of a new literal, which may be refused, and what of `outdated` it replaces."""
+    new = {one.subject: one for one in triples if one.predicate == GEO.asWKT and not any(source.match(*one))}
+    return frozenset((new[old.subject], old) for old in outdated if old.subject in new)
+
+
+def _is_kind(term: object) -> bool:
+    return isinstance(term, NamedNode) and term.value.startswith(SF.iri)
+
+
+_OVERLAPS: Final = GEO.rcc8po
+_TOLERANCES_M: Final = (1, 20, 200)
+_MOST_PAIRS: Final = 2_000
+"""So many overlaps are looked at, which takes about a second."""
+_HOLDS: Final = frozenset({RCC8.TPP, RCC8.NTPP, RCC8.TPPi, RCC8.NTPPi, RCC8.EQ})
+_Node = NamedNode | BlankNode
+
+
+class ToleranceEffect:
+    """Collects the overlaps that a load derived, and counts what other relations tolerances would give."""
+
+    def __init__(self) -> None:
+        self._pairs: set[tuple[_Node, _Node]] = set()
+        self.overlaps = 0
+
+    def note(self, derived: Iterable[Triple]) -> None:
+        """Take the derived relations of one commit."""
+        for triple in derived:
+            one, other = triple.subject, triple.object
+            if triple.predicate == _OVERLAPS and str(one) < str(other):
+                self.overlaps += 1
+                if len(self._pairs) < _MOST_PAIRS and isinstance(other, NamedNode | BlankNode):
+                    self._pairs.add((one, other))  # type: ignore[arg-type]
+
+    def message(self, geometries: Callable[[_Node], Sequence[BaseGeometry]]) -> str:
+        """What each tolerance would make of the overlaps; empty without any."""
+        shapes = [
+            (left[0], right[0])
+            for one, other in sorted(self._pairs, key=str)
+            if len(left := geometries(one)) == 1 and len(right := geometries(other)) == 1
+        ]
+        if not shapes:
+            return ""
+        effects = []
+        for meters in _TOLERANCES_M:
+            found = [relate_within(left, right, meters).rcc8 for left, right in shapes]
+            inside = sum(one in _HOLDS for one in found)
+            beside = sum(one is RCC8.EC for one in found)
+            effects.append(f"at {meters} m {inside} would lie in the other and {beside} would only touch it")
+        looked = "" if len(shapes) == self.overlaps else f" (of the first {len(shapes)})"
+        return (
+            f"{self.overlaps} pairs of features overlap, since tolerance_m is 0{looked}: "
+            f"{'; '.join(effects)}. "
+            "Set tolerance_m, or layer_tolerance_m for a class, if the borders may be off so far."
         )

@@ -5,7 +5,7 @@ machine (VRT and GDALG, which are XML and JSON), or to other hosts (WFS, `/vsicu
 switched off before GDAL starts, which only a new process can do reliably; the kernel refuses it every socket;
 and damaged or hostile content can only harm this process, not the server.
 
-`python -m server.data.features.gdal_worker drivers` prints the names of all drivers, as JSON. With `layers
+`python -m server.data.gdal_worker drivers` prints the names of all drivers, as JSON. With `layers
 FILE DRIVER ...` it prints the layers; with `read FILE LAYER SIZE GEOMETRY DRIVER ...` one line of JSON and
 then the features as an Arrow stream. An error is the last line of standard error, as JSON, and the exit
 status 1.
@@ -68,11 +68,12 @@ def _check_drivers(pyogrio: Any, drivers: Sequence[str]) -> None:
 def _local(pyogrio: Any, file: Path) -> Iterator[str]:
     """The file under a name that GDAL reads as a local file.
 
-    `!`, `;` and a leading `/vsi` have other meanings for it: such a file, with those beside it that have the
-    same stem, is linked in a temporary folder.
+    `!`, `;` and a leading `/vsi` have other meanings for it, and beside a GML file it writes what it found in
+    it: such a file, with those beside it that have the same stem, is linked in a temporary folder.
     """
     name = str(file)
-    if pyogrio.util.vsi_path(name) == name and not name.startswith("/vsi"):
+    is_plain = pyogrio.util.vsi_path(name) == name and not name.startswith("/vsi")
+    if is_plain and file.suffix.lower() != ".gml":
         yield name
         return
     with TemporaryDirectory() as folder:

@@ -8,10 +8,15 @@ from typing import Any
 import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
-from server.data.features.mapping import FeatureMapping, read_feature_mapping
-from server.data.features.records import Record
-from server.data.features.values import ValueProblem, as_literal, as_text
-from server.data.sample.mapping import MappingError
+from server.data.feature_files import Record
+from server.data.feature_mapping import (
+    FeatureMapping,
+    MappingError,
+    ValueProblem,
+    as_literal,
+    as_text,
+    read_feature_mapping,
+)
 from sparql.model.vocabulary import GEO, RDF, RDFS, SKOS, XSD, Namespace
 from tests.support.drawn_features import FOUNTAIN
 

@@ -9,10 +9,8 @@ import pyproj
 import pytest
 import shapely
 
-from server.data.features.files import layers_of
-from server.data.features.names import is_feature_file
-from server.data.features.records import Record
-from server.data.rdf_files import LoadError
+from server.data.feature_files import Record, layers_of
+from server.data.rdf_files import LoadError, is_feature_file
 from tests.support.drawn_features import FOUNTAIN, PARK, ROWS, write_osm, write_parquet, write_vector
 
 
@@ -28,11 +26,15 @@ def drawn(folder: Path, format_: str) -> Path:
             return write_vector(folder / "places.gpkg", driver="GPKG")
         case "fgb":
             return write_vector(folder / "places.fgb", ROWS[:2], driver="FlatGeobuf")
+        case "gml":
+            return write_vector(folder / "places.gml", ROWS[:2], driver="GML")
+        case "kml":
+            return write_vector(folder / "places.kml", ROWS[:2], driver="LIBKML")
         case _:
             return write_parquet(folder / "places.parquet")
 
 
-@pytest.mark.parametrize("format_", ["geojson", "gpkg", "fgb", "parquet"])
+@pytest.mark.parametrize("format_", ["geojson", "gpkg", "fgb", "gml", "parquet"])
 def test_each_format_gives_columns_and_geometry(tmp_path: Path, format_: str) -> None:
     path = drawn(tmp_path, format_)
     found = {record.values["gid"]: record for record in records(path)}
@@ -41,7 +43,22 @@ def test_each_format_gives_columns_and_geometry(tmp_path: Path, format_: str) ->
     assert shapely.equals(found[1].geometry, PARK)
     assert found[2].geometry == FOUNTAIN
     assert found[2].values["area"] is None
-    assert format_ == "fgb" or found[3].geometry is None
+    assert format_ in ("fgb", "gml") or found[3].geometry is None
+
+
+def test_a_kml_file_gives_the_names_of_its_placemarks(tmp_path: Path) -> None:
+    park, fountain = records(drawn(tmp_path, "kml"))
+    assert park.values["Name"] == "Central Park"
+    assert park.values["kind"] == "park"
+    assert shapely.equals(park.geometry, PARK)
+    assert shapely.equals(fountain.geometry, FOUNTAIN)
+
+
+def test_reading_gml_writes_nothing_beside_it(tmp_path: Path) -> None:
+    path = drawn(tmp_path, "gml")
+    path.with_suffix(".xsd").unlink()
+    assert len(records(path)) == 2
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_shapefile_is_read_with_its_companions(tmp_path: Path) -> None:
@@ -158,7 +175,7 @@ def test_feature_files_are_known_by_their_names() -> None:
 
 
 def test_a_file_that_is_read_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.data.features.gdal._SILENCE_S", 2.0)
+    monkeypatch.setattr("server.data.feature_files._SILENCE_S", 2.0)
     path = write_vector(tmp_path / "endless.gpkg", driver="GPKG")
     with closing(sqlite3.connect(path)) as database, database:
         database.execute(

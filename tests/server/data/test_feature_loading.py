@@ -14,8 +14,8 @@ from shapely.geometry.base import BaseGeometry
 from typer.testing import CliRunner
 
 from server.cli.app import command_line
-from server.data.features import loading
-from server.data.features.loading import FeatureFiles, MappedFeature
+from server.data import feature_loading
+from server.data.feature_loading import FeatureFiles, MappedFeature
 from server.problem_map import USER_ERRORS
 from server.services import Services
 from sparql.model.vocabulary import GEO, RDF, RDFS, XSD, Namespace
@@ -144,7 +144,7 @@ def test_osm_elements_are_mapped_by_their_tags(tmp_path: Path) -> None:
 def test_the_first_batch_with_a_refusal_ends_the_load_and_names_the_feature(
     tmp_path: Path, mapping: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loading, "BATCH", 2)
+    monkeypatch.setattr(feature_loading, "BATCH", 2)
     file = write_vector(tmp_path / "places.gpkg", driver="GPKG")
     reported = load(tmp_path, file, "--mapping", mapping, shapes=GATE, code=2)
     assert f"{file}, feature 3:" in reported
@@ -192,7 +192,7 @@ def test_a_geometry_past_the_edge_ends_the_load(tmp_path: Path, mapping: Path, h
 def test_what_was_loaded_before_a_refused_feature_is_reported(
     tmp_path: Path, mapping: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loading, "BATCH", 1)
+    monkeypatch.setattr(feature_loading, "BATCH", 1)
     file = with_geometry(tmp_path, shapely.Point(-200, 40))
     reported = load(tmp_path, file, "--mapping", mapping, code=2)
     assert "The 1 features before its batch of 1 are loaded; --partial" in reported
@@ -251,7 +251,7 @@ def test_ctrl_c_ends_a_load_with_the_batch_it_is_at(
     message: str,
     kept: set[str],
 ) -> None:
-    monkeypatch.setattr(loading, "BATCH", 1)
+    monkeypatch.setattr(feature_loading, "BATCH", 1)
     read = FeatureFiles._mapped
 
     def interrupted(*arguments: Any, **named: Any) -> MappedFeature | None:
@@ -303,7 +303,7 @@ def test_a_mapping_that_does_not_fit_the_file_is_reported(
 
 
 def test_a_file_of_another_kind_is_reported_which_kinds_there_are(tmp_path: Path, mapping: Path) -> None:
-    file = tmp_path / "places.kml"
+    file = tmp_path / "places.dxf"
     file.write_text("<kml/>")
     reported = load(tmp_path, file, "--mapping", mapping, code=2)
     assert "and with a mapping files of features: .geojson" in reported

@@ -1,6 +1,6 @@
 """What a load prints is short, and says what and why."""
 
-from server.data.brevity import shortened
+from server.data.loading import shortened
 
 
 def test_a_short_message_stays_as_it_is() -> None:

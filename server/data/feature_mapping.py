@@ -22,10 +22,14 @@ property = "city:opened"
 datatype = "xsd:gYear"           # or language = "en", or feature = "borough/{borough}"
 """
 
+import math
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -35,10 +39,9 @@ from pyoxigraph import Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 
 from geo.formats.literals import write_geometry
-from server.data.features.records import Record
-from server.data.features.values import ValueProblem, as_literal, as_text
-from server.data.sample.mapping import MappingError, slug
-from sparql.model.vocabulary import GEO, RDF, RDFS, SKOS, Namespace
+from server.data.feature_files import Record
+from server.data.rdf_files import MappingError
+from sparql.model.vocabulary import GEO, RDF, RDFS, SKOS, XSD, Namespace
 
 SF = Namespace("http://www.opengis.net/ont/sf#")
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
@@ -267,6 +270,12 @@ def _fill(template: str, record: Record, *, keep: bool = False) -> str:
     return _PLACEHOLDER.sub(value, template)
 
 
+def slug(words: str) -> str:
+    """Turn a name into the part of an IRI: lower-case ASCII letters and digits joined by hyphens."""
+    ascii_words = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", ascii_words.lower().replace("'", "")).strip("-")
+
+
 def _several(text: str) -> list[str]:
     return [part.strip() for part in _SEPARATORS.split(text) if part.strip()]
 
@@ -286,3 +295,63 @@ def geometry_triples(feature: NamedNode, shape: BaseGeometry) -> Iterator[Triple
     yield Triple(geometry, RDF.type, GEO.Geometry)
     yield Triple(geometry, RDF.type, SF.term(shape.geom_type))
     yield Triple(geometry, GEO.asWKT, write_geometry(shape))
+
+
+_TRUE, _FALSE = {"true", "yes", "1", "t", "y"}, {"false", "no", "0", "f", "n"}
+_WHOLE = {"integer", "int", "long", "short", "nonNegativeInteger", "positiveInteger", "gYear"}
+
+
+class ValueProblem(ValueError):
+    """A value that does not fit the datatype in the mapping."""
+
+
+def as_text(value: Any) -> str:
+    """A value as text without surrounding blanks; empty for None, empty text and NaN."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return str(value).strip()
+
+
+def as_literal(value: Any, datatype: NamedNode | None) -> Literal:
+    """A non-empty value as a literal. Raises ValueProblem where it does not fit the datatype."""
+    text = as_text(value)
+    if datatype is None:
+        return Literal(text) if isinstance(value, str) else Literal(text, datatype=_own_datatype(value))
+    name = datatype.value.removeprefix(XSD.iri)
+    if name == "boolean":
+        if text.lower() not in _TRUE | _FALSE:
+            raise ValueProblem(
+                f"'{text}' is neither yes nor no. Remove the datatype xsd:boolean, or fix the value."
+            )
+        return Literal("true" if text.lower() in _TRUE else "false", datatype=datatype)
+    if name in _WHOLE and isinstance(value, float) and not value.is_integer():
+        raise ValueProblem(
+            f"{value} is not whole, but the datatype is xsd:{name}. Use xsd:decimal or xsd:double."
+        )
+    if name == "date" and isinstance(value, datetime):
+        text = value.date().isoformat()
+    if name == "gYear" and isinstance(value, date):
+        text = f"{value.year:04}"
+    if name == "dateTime" and isinstance(value, date) and not isinstance(value, datetime):
+        text += "T00:00:00"
+    return Literal(text, datatype=datatype)
+
+
+def _own_datatype(value: Any) -> NamedNode:
+    if isinstance(value, bool):
+        return XSD.boolean
+    if isinstance(value, int):
+        return XSD.integer
+    if isinstance(value, Decimal):
+        return XSD.decimal
+    if isinstance(value, float):
+        return XSD.double
+    if isinstance(value, datetime):
+        return XSD.dateTime
+    return XSD.date if isinstance(value, date) else XSD.string

@@ -13,10 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from server.data.features.files import layers_of
-from server.data.features.gdal import GdalError, gdal
-from server.data.features.names import DRIVERS
-from server.data.rdf_files import LoadError
+from server.data.feature_files import GdalError, gdal, layers_of
+from server.data.rdf_files import DRIVERS, LoadError
 from tests.support.drawn_features import ROWS, write_parquet, write_vector
 from tests.support.prepared_gdal import start_anew
 
@@ -30,7 +28,7 @@ FEATURE = {
 
 @pytest.fixture(autouse=True)
 def new_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.data.features.gdal.start", start_anew)
+    monkeypatch.setattr("server.data.feature_files.start", start_anew)
 
 
 class Listener:
@@ -106,7 +104,7 @@ def service(source: str) -> str:
 
 @pytest.mark.parametrize(
     ("suffix", "content"),
-    [(suffix, virtual) for suffix in (".geojson", ".geojsonl", ".gpkg", ".shp", ".fgb")]
+    [(suffix, virtual) for suffix in (".geojson", ".geojsonl", ".gpkg", ".shp", ".fgb", ".gml", ".kml")]
     + [(".geojson", pipeline), (".json", service)],
 )
 def test_content_of_another_format_is_refused_and_not_followed(
@@ -121,6 +119,32 @@ def test_content_of_another_format_is_refused_and_not_followed(
     assert SECRET not in reported
 
 
+GML = """<?xml version="1.0"?>
+<!DOCTYPE x [<!ENTITY leak SYSTEM "{source}">]>
+<ogr:FeatureCollection xmlns:ogr="http://ogr.maptools.org/" xmlns:gml="http://www.opengis.net/gml"
+ xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+ xsi:schemaLocation="http://ogr.maptools.org/ {source}"><gml:featureMember><ogr:places fid="places.0">
+<ogr:geometryProperty xlink:href="{source}#a"/><ogr:name>here</ogr:name></ogr:places></gml:featureMember>
+<gml:featureMember><ogr:places fid="places.1"><ogr:name>&leak;</ogr:name></ogr:places></gml:featureMember>
+</ogr:FeatureCollection>"""
+KML = """<?xml version="1.0"?>
+<!DOCTYPE x [<!ENTITY leak SYSTEM "{source}">]>
+<kml xmlns="http://www.opengis.net/kml/2.2"><Document>
+<NetworkLink><name>there</name><Link><href>{source}</href></Link></NetworkLink>
+<Placemark><name>&leak;</name><styleUrl>{source}#a</styleUrl><Point><coordinates>1,2</coordinates></Point></Placemark>
+</Document></kml>"""
+
+
+@pytest.mark.parametrize(("suffix", "content"), [("gml", GML), ("kml", KML)])
+def test_what_xml_names_is_neither_read_nor_fetched(
+    tmp_path: Path, canary: Path, listener: Listener, suffix: str, content: str
+) -> None:
+    path = tmp_path / f"places.{suffix}"
+    for source in (str(canary), canary.as_uri(), f"{listener.url}/a.xsd"):
+        path.write_text(content.replace("{source}", source))
+        assert SECRET not in read(path)
+
+
 @pytest.mark.parametrize("content", [virtual, pipeline])
 def test_content_that_names_another_host_is_refused(
     tmp_path: Path, listener: Listener, content: Callable[[str], str]
@@ -133,7 +157,7 @@ def test_content_that_names_another_host_is_refused(
 @pytest.mark.parametrize(
     "name", ["/vsicurl/{url}/a.geojson", "{url}/a.geojson", "/vsizip//tmp/a.zip/a.geojson"]
 )
-@pytest.mark.parametrize("suffix", ["geojson", "gpkg", "parquet", "osm.pbf", "osm"])
+@pytest.mark.parametrize("suffix", ["geojson", "gpkg", "gml", "kml", "parquet", "osm.pbf", "osm"])
 def test_a_name_that_means_another_host_is_no_file(listener: Listener, name: str, suffix: str) -> None:
     path = Path(name.format(url=listener.url).replace("geojson", suffix))
     assert "no such file" in read(path)
