@@ -27,7 +27,7 @@ from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions
 
 from benchmarks.bulk.data import EX, URBAN, write_city
 from geo.functions import FUNCTIONS
-from server.research.questions.graph import QuestionGraph
+from research.questions.asking import QuestionGraph
 from sparql.model.options import Options
 from sparql.rewriting.rewriter import Rewriter
 from sparql.rewriting.steps import Probe, Row

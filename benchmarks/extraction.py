@@ -24,8 +24,8 @@ from extractors.candidates import Extraction
 from extractors.completion.pair import Pair, Place
 from extractors.models.accounting import Prices
 from extractors.readers.costs import Cost, costs, total
-from extractors.research.methods import any_method_named
-from server.research.evaluating import empty_graph
+from research.empty_graph import empty_graph
+from research.methods import any_method_named
 from server.services import Services
 from server.settings_loading import load_settings
 

@@ -26,7 +26,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Variable
 
 from ontology.labels import split_camel_case
-from server.research.questions.graph import QuestionGraph
+from research.questions.asking import QuestionGraph
 from sparql.syntax import nodes as n
 from sparql.syntax.parser import parse_query
 from sparql.syntax.request_facts import QueryForm

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from extractors.models.local.merging import cache_folder, merged_weights
 from extractors.models.local.weights import ADAPTER_PATH, find_weights
-from server.research.evaluating import empty_graph, gated
+from research.empty_graph import empty_graph, gated
 from server.settings import Settings
 from server.settings_loading import load_settings
 from tests.support.llama_server import llama_server

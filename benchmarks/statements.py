@@ -26,8 +26,8 @@ from extractors.grounding import claims
 from extractors.models.chat import Message, Reply
 from extractors.models.forms import BlankForm, FilledForm, FormModel
 from extractors.models.opening import open_model
-from extractors.research.evaluation.rte import Extract, Gated
-from server.research.evaluating import empty_graph, gated
+from research.empty_graph import empty_graph, gated
+from research.urban.gold import Extract, Gated
 from server.settings_loading import load_settings
 
 TEXTS = Path(__file__).resolve().parents[1] / "tests" / "data" / "statements"

@@ -20,7 +20,7 @@ from geo.functions import DEFINITIONS
 from geo.functions.construction import AGGREGATIONS
 from geo.vocabulary import GEOF
 from server.app import create_app
-from server.cli.app import command_line
+from server.cli.app import RESEARCH, command_line
 from server.runtime.wiring import build
 from server.settings import Settings
 from server.settings_loading import PREFIX, SHIPPED_SHAPES, load_settings
@@ -190,7 +190,8 @@ def commands() -> Iterator[tuple[str, Any]]:
         if children is None:
             yield path, command
         else:
-            pending[:0] = [(f"{path} {name}", child) for name, child in children.items()]
+            found = {name: child for name, child in children.items() if name not in RESEARCH}
+            pending[:0] = [(f"{path} {name}", child) for name, child in found.items()]
 
 
 def _parameters(command: Any) -> Iterator[tuple[str, str]]:

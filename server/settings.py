@@ -199,7 +199,7 @@ class Settings(BaseModel):
     )
     model_adapter: str | None = Field(
         None,
-        description="The LoRA adapter: the folder of `urbankg train`, a GGUF file for the embedded model, or "
+        description="The LoRA adapter: the folder of a training run, a GGUF file for the embedded model, or "
         "its name at that server. Its `adapter.json` says what it may be asked. When not set: the shipped "
         "one on the packaged weights, else none.",
     )

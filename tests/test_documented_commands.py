@@ -36,7 +36,7 @@ ELSEWHERE = {
 """Commands that the tests of a block leave out, since they need minutes or programs: what runs them."""
 OF_ANOTHER_MACHINE = ("useradd", "python3 -m venv /opt", "cp deploy/", "systemctl", "docker")
 """Commands that change a machine or need a container engine: `.ci/image` follows what they start."""
-COMMAND = re.compile(r"`urbankg ([^`]+)`")
+COMMAND = re.compile(r"`(?:urbankg|python -m research) ([^`]+)`")
 OWN_ONTOLOGY = re.compile(r"^urbankg serve --data city (--ontology) (\w+) (--shapes) (\w+)", re.MULTILINE)
 SAID = {"start.md": "Ashby Library", "README.md": "museums"}
 """What the output of a page's blocks holds."""
@@ -187,7 +187,8 @@ def options() -> dict[str, set[str]]:
 def test_every_command_between_backticks_exists(page: Path, options: dict[str, set[str]]):
     text = page.read_text(encoding="utf-8")
     shell = [line for one in blocks(page) if one.language == "sh" for line in lines_of_commands(one.text)]
-    lines = [line.partition("urbankg ")[2] for line in shell if re.match(r"(\w+=\$\()?urbankg ", line)]
+    starts = (re.match(r"(?:\w+=\$\()?(?:urbankg|python -m research) (.*)", line) for line in shell)
+    lines = [found[1] for found in starts if found]
     for line in [*COMMAND.findall(" ".join(text.split())), *lines]:
         words = re.sub(r"[\[\]|()]|\.\.\.", " ", line.split(" #")[0]).split()
         path = ""

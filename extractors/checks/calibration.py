@@ -2,7 +2,7 @@
 
 The raw score of a statement is the geometric mean of its tokens' probabilities; models are surer than they
 are right. A monotone map, fitted on statements that people or gold data judged, is stored with the adapter
-as a small JSON file (see `extractors.research.training.calibrating`). Platt's logistic curve (method
+as a small JSON file (see `research.training.evaluate`). Platt's logistic curve (method
 "platt") is read as well, as knots.
 """
 

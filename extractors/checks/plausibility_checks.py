@@ -33,7 +33,7 @@ _DOUBTED: Final = 0.6
 warning, and one of .8 waits in review."""
 _EXCHANGED: Final = 0.1
 """The same where the ends seem to be exchanged: of 2,000 right statements two seemed so, and a third of them
-with their ends exchanged (the gold sets of `extractors.research.evaluation` and 210 annotated passages)."""
+with their ends exchanged (the gold sets of `research` and 210 annotated passages)."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -53,11 +54,11 @@ COMMANDS: Final = {
 }
 """Every command, and the function or the group of commands that it is."""
 RESEARCH: Final = {
-    "evaluate": "server.research.commands_evaluate:evaluate_app",
-    "train": "server.research.commands_train:train",
-    "trajectories": "server.research.commands_train:trajectories",
+    "evaluate": "research.commands_evaluate:evaluate_app",
+    "train": "research.commands_train:train",
+    "trajectories": "research.commands_train:trajectories",
 }
-"""The same for research, which `--help` lists apart."""
+"""Commands of a checkout, which no installed wheel has: `--help` lists them apart."""
 
 
 def command_line(command: str | None = None) -> typer.Typer:
@@ -67,21 +68,40 @@ def command_line(command: str | None = None) -> typer.Typer:
     """
     app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
     app.callback()(options)
-    for panel, places in ((None, COMMANDS), ("Research", RESEARCH)):
-        known = command in COMMANDS or command in RESEARCH
-        for name, place in places.items():
-            if not known or name == command:
-                _add(app, name, place, panel)
+    alone = command in COMMANDS or command in RESEARCH
+    for name, place in COMMANDS.items():
+        if not alone or name == command:
+            _add(app, name, place)
+    for name, place in RESEARCH.items():
+        if not alone or name == command:
+            _add_research(app, name, place)
     return app
 
 
-def _add(app: typer.Typer, name: str, place: str, panel: str | None) -> None:
+def _add(app: typer.Typer, name: str, place: str, panel: str | None = None) -> None:
     module, _, attribute = place.partition(":")
     added = getattr(import_module(module), attribute)
     if isinstance(added, typer.Typer):
         app.add_typer(added, name=name, rich_help_panel=panel)
     else:
         app.command(name, rich_help_panel=panel)(added)
+
+
+def _add_research(app: typer.Typer, name: str, place: str) -> None:
+    if find_spec("research") is not None:
+        _add(app, name, place, "Research")
+    else:
+        anything = {"allow_extra_args": True, "ignore_unknown_options": True}
+        app.command(name, hidden=True, context_settings=anything)(only_in_a_checkout)
+
+
+def only_in_a_checkout() -> None:
+    """Says where training and evaluation are."""
+    from server.errors import ServerError
+
+    raise ServerError(
+        "Training and evaluation are run from a checkout of the repository, with `python -m research`."
+    )
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""Which packages of `extractors` import which, and that no running server imports research."""
+"""Which packages of `extractors` import which."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-RESEARCH = "extractors.research"
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -17,13 +16,6 @@ def imported(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-
-
-def test_only_research_imports_research() -> None:
-    folders = ("extractors", "sparql", "shapes", "curation", "server")
-    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
-        if "research" not in path.parts:
-            assert not [name for name in imported(path) if name.startswith(RESEARCH)], path
 
 
 @pytest.mark.parametrize(

@@ -32,22 +32,20 @@ from extractors.readers.fitting import Fitting
 from extractors.readers.opening import open_reader
 from extractors.readers.reading import Reading
 from extractors.readers.staged.conformance import kinds_stated, misfits
-from extractors.research.evaluation.completion.modes import ABLATIONS, MODES
-from extractors.research.evaluation.completion.pairs import pairs_among
-from extractors.research.evaluation.expenses import expenses_json
-from extractors.research.evaluation.judging.agreement import agreement, majority, summary
-from extractors.research.evaluation.judging.items import Item, Judgment
-from extractors.research.evaluation.judging.judge_model import JudgeModel
-from extractors.research.evaluation.text2kgbench.reading import Fact
-from extractors.research.evaluation.text2kgbench.scoring import count
-from extractors.research.methods import ALL_METHODS, GROUPS
-from extractors.research.training.trajectories import divide, of_pair, of_text
 from extractors.settings import ExtractionSettings
 from extractors.sources.reading import read_sources
 from extractors.sources.record import SourceKind, SourceRecord
 from extractors.sources.rules import Cleaner, Rule
 from geo.relate.rcc8 import RCC5
 from ontology.schema import Schema
+from research.completion import ABLATIONS, MODES, pairs_among
+from research.judging.judges import JudgeModel
+from research.judging.tables import Item, Judgment, agreement, majority, summary
+from research.methods import ALL_METHODS, GROUPS
+from research.reporting import expenses_json
+from research.text2kgbench.reading import Fact
+from research.text2kgbench.scoring import count
+from research.training.trajectories import divide, of_pair, of_text
 from tests.support.scripted import ScriptedModel, reply, words
 
 ONTOLOGY = Path(__file__).parents[2] / "ontology"

@@ -10,7 +10,7 @@ from typing import Any
 
 from extractors.models.chat import Message, PromptProfile, Reply
 
-GOLD = Path(__file__).parents[2] / "extractors" / "research" / "evaluation"
+GOLD = Path(__file__).parents[2] / "research" / "urban"
 
 Row = tuple[str, str, str]
 

@@ -79,5 +79,5 @@ def read_card(adapter: Path) -> AdapterCard:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelUnavailable(
             f"{file} does not say what its adapter was trained on ({error!r}): it needs name, base, "
-            "architecture, turns and longest_tokens, as `urbankg train` writes them"
+            "architecture, turns and longest_tokens, as `python -m research train` writes them"
         ) from error

@@ -119,7 +119,7 @@ class EmbeddedModel:
                 "json_schema": {"name": "reply", "schema": dict(schema), "strict": True},
             }
         begin = time.monotonic()
-        body = await self._child.answer(request, self._timeout)
+        body = await asyncio.to_thread(self._child.ask, request, self._timeout)
         if "error" in body or "choices" not in body:
             raise _refusal(body)
         return read_reply(
@@ -134,7 +134,7 @@ class EmbeddedModel:
         """Fill in a form; see `FormModel.fill`. The whole form has the time of one request."""
         request = {**asdict(form), "none": NONE}
         begin = time.monotonic()
-        body = await self._child.answer({"form": request}, self._timeout)
+        body = await asyncio.to_thread(self._child.ask, {"form": request}, self._timeout)
         if "fields" not in body:
             raise _refusal(body)
         fields = tuple(

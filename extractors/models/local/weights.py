@@ -70,7 +70,7 @@ def find_adapter(path: Path = ADAPTER_PATH) -> Path:
     remedy = (
         "restore it with `git checkout -- extractors/adapter`"
         if path == ADAPTER_PATH
-        else "name the adapter.gguf that `urbankg train` wrote, or its folder, as `model_adapter`"
+        else "name the adapter.gguf that `python -m research train` wrote, or its folder, as `model_adapter`"
     )
     _check_gguf(path, remedy)
     return path

@@ -15,9 +15,9 @@ from extractors.prompting.methods import FAST, METHODS, Method, MethodName, Meth
 from extractors.readers.form import FormReader
 from extractors.readers.opening import open_reader
 from extractors.readers.reading import Reading
-from extractors.research.methods import ALL_METHODS, GROUPS, any_method_named
 from extractors.settings import ExtractionSettings
 from ontology.schema import Schema
+from research.methods import ALL_METHODS, GROUPS, any_method_named
 from tests.support.scripted import ScriptedModel, city_labels, reply, urban, words
 
 ONTOLOGY = Path(__file__).parents[3] / "ontology"

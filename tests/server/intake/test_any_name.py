@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyoxigraph import Literal
 
-from server.research.evaluating import empty_graph
+from research.empty_graph import empty_graph
 from server.settings import Settings
 from sparql.model.vocabulary import RDFS
 from tests.support.scripted import ScriptedModel, reply, urban

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from extractors.candidates import RDFS_LABEL
-from server.research.evaluating import empty_graph
+from research.empty_graph import empty_graph
 from server.settings import Settings
 from tests.support.gold_model import GoldModel, GoldText, Row, gold_texts
 from tests.support.tgi_rules import VERSIONS

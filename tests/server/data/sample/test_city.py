@@ -181,7 +181,7 @@ def test_gold_of_the_texts_quotes_them() -> None:
 def test_gold_sentences_use_the_words_of_the_ontology() -> None:
     graph = parse(path=str(ROOT / "ontology" / "urban.ttl"), format=RdfFormat.TURTLE)
     words = {quad.object.value for quad in graph if quad.predicate == LABEL} | {"is a"}
-    path = ROOT / "extractors" / "research" / "evaluation" / "urban_gold.jsonl"
+    path = ROOT / "research" / "urban" / "urban_gold.jsonl"
     entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert len(entries) >= 60
     assert sum(not entry["triples"] for entry in entries) >= 8

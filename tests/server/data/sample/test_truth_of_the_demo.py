@@ -14,9 +14,9 @@ from pyoxigraph import NamedNode, Triple
 
 from extractors.candidates import RDFS_LABEL
 from ontology.labels import local_name
+from research.empty_graph import empty_graph
 from server.data.sample.city import sample_texts
 from server.intake.outcome import Outcome
-from server.research.evaluating import empty_graph
 from server.services import Services
 from server.settings import Settings
 from tests.support.recorded.forms import RecordedForms

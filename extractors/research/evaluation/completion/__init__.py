@@ -1,1 +1,0 @@
-"""Measures completion: the model's relation of two places against the computed one."""

@@ -1,1 +1,0 @@
-"""Judging by people, and by a model that is compared with them (UrbanKGent, section 5.1.4)."""

@@ -1,1 +1,0 @@
-"""Frames and name pools, and what is composed of them: passages, fields of forms, questions."""
