@@ -23,7 +23,7 @@ from shapely.affinity import translate
 from extractors.candidates import Extraction
 from extractors.completion.pair import Pair, Place
 from extractors.models.accounting import Prices
-from extractors.readers.costs import Cost, costs, total
+from extractors.readers.reading import Cost, costs, total
 from research.empty_graph import empty_graph
 from research.methods import any_method_named
 from server.services import Services

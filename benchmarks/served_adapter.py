@@ -16,8 +16,7 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from extractors.models.local.merging import cache_folder, merged_weights
-from extractors.models.local.weights import ADAPTER_PATH, find_weights
+from extractors.models.local.weights import ADAPTER_PATH, cache_folder, find_weights, merged_weights
 from research.empty_graph import empty_graph, gated
 from server.settings import Settings
 from server.settings_loading import load_settings

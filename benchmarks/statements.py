@@ -22,9 +22,8 @@ from typing import Any, Literal
 from unittest import mock
 
 from extractors.candidates import RDF_TYPE, RDFS_LABEL
-from extractors.grounding import claims
-from extractors.models.chat import Message, Reply
-from extractors.models.forms import BlankForm, FilledForm, FormModel
+from extractors.grounding import mentions
+from extractors.models.chat import BlankForm, FilledForm, FormModel, Message, Reply
 from extractors.models.opening import open_model
 from research.empty_graph import empty_graph, gated
 from research.urban.gold import Extract, Gated
@@ -72,7 +71,7 @@ class RecordedForms:
 
 @contextmanager
 def without_rules() -> Iterator[None]:
-    with mock.patch.dict(claims.RULES, clear=True):
+    with mock.patch.dict(mentions.RULES, clear=True):
         yield
 
 

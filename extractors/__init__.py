@@ -1,4 +1,6 @@
-"""From text to candidate statements: language models, prompts, the linker and the extraction pipeline.
+"""Extraction: text to candidate statements."""
 
-May import `geo` and `ontology`.
-"""
+from typing import Literal
+
+MethodName = Literal["fast", "thorough", "open", "zero_shot", "one_shot", "three_shot"]
+"""The methods that settings and requests can name; `extractors.prompting.methods` defines them."""

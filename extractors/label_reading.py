@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from extractors.english.labels.pairing import paired
-from extractors.english.labels.proposing import Proposed, proposed
-from extractors.english.wording.look import Wording
+from extractors.english.acting import paired
+from extractors.english.look import Wording
+from extractors.english.proposing import Proposed, proposed
 from extractors.grounding.entities import name_key
 from extractors.grounding.interpretation import Interpretation, Interpreter, StatedTriple
 from extractors.grounding.linking import Linker

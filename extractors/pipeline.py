@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from pyoxigraph import NamedNode
 
-from extractors.candidates import Candidate, Entity, Extraction, TurnTrace
+from extractors.candidates import Candidate, Entity, Extraction, Incomplete, OutOfTime, TimeLimit, TurnTrace
 from extractors.checks.calibration import Calibration
+from extractors.grounding.entities import IriMinter
 from extractors.grounding.interpretation import StatedTriple, Synonyms, no_synonym
-from extractors.grounding.iri_minting import IriMinter
 from extractors.grounding.linking import Labels, Linker
 from extractors.grounding.mentions import GroundedText
 from extractors.models.chat import ChatModel
@@ -25,7 +25,6 @@ from extractors.settings import ExtractionSettings, ProfileSettings
 from extractors.statements import StatementBuilder
 from extractors.text.chunking import Chunk, Span, chunks
 from extractors.text.cleaning import check_text, readable
-from extractors.time_limit import Incomplete, OutOfTime, TimeLimit
 from ontology.schema import Schema
 
 __all__ = ["ExtractionSettings", "Pipeline", "ProfileSettings", "Progress"]

@@ -1,8 +1,4 @@
-"""Builds candidate statements in the terms of the ontology from the model's triples in words.
-
-No statement is made here that the model did not make. Words become terms by looking them up; what cannot be
-looked up, read or found in the text stays in the statement as words, with a `Problem`.
-"""
+"""The candidates of one text by statement: what they say together, and which of two for one is kept."""
 
 from __future__ import annotations
 
@@ -13,12 +9,12 @@ from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode
 
-from extractors.candidate_sets import Key, known_kinds, link, mark_unsupported, merged, quote
 from extractors.candidates import (
     ASSUMED_KIND,
     IMPLIED_KIND,
     LOW_CONFIDENCE,
     NOT_IN_TEXT,
+    NOTHING_STANDS,
     RDF_TYPE,
     RDFS_LABEL,
     RIVAL,
@@ -32,16 +28,29 @@ from extractors.candidates import (
     Proposal,
 )
 from extractors.checks.calibration import CONFIRMED, Calibration
-from extractors.checks.competing_claims import Claim, overruled
-from extractors.checks.implied_kinds import Implied, implied_kinds, misfits
-from extractors.checks.plausibility_checks import PlausibilityChecks
+from extractors.checks.plausibility import (
+    Claim,
+    Implied,
+    Link,
+    PlausibilityChecks,
+    implied_kinds,
+    misfits,
+    overruled,
+)
+from extractors.english.kinds import kind_of_name, suggested_kind
+from extractors.english.look import Wording
 from extractors.english.people import may_be_person
-from extractors.english.stated_units import unit_of_property
-from extractors.english.unreadable import Unreadable
-from extractors.english.values import datatype_of, looks_like_value, read_value
-from extractors.english.wording.kinds import kind_of_name, suggested_kind
-from extractors.english.wording.look import Wording
-from extractors.grounding.entities import Mentioned, Name, Names, alias_properties, name_key, short_forms
+from extractors.english.quantities import Unreadable
+from extractors.english.values import datatype_of, looks_like_value, read_value, unit_of_property
+from extractors.grounding.entities import (
+    IriMinter,
+    Mentioned,
+    Name,
+    Names,
+    alias_properties,
+    name_key,
+    short_forms,
+)
 from extractors.grounding.interpretation import (
     Interpretation,
     Interpreter,
@@ -49,16 +58,67 @@ from extractors.grounding.interpretation import (
     Synonyms,
     no_synonym,
 )
-from extractors.grounding.iri_minting import IriMinter
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
 from extractors.label_reading import LabelReading
 from extractors.text.chunking import Span
 from ontology.articles import with_article
 from ontology.schema import Schema
-from ontology.terms import PropertyKind
+from ontology.terms import OntologyProperty, PropertyKind
 
-__all__ = ["StatementBuilder"]
+Key = tuple[NamedNode, NamedNode, NamedNode | Literal]
+"""A statement: subject, predicate and object."""
+
+
+def link(candidate: Candidate, term: OntologyProperty) -> Link:
+    value = candidate.object if isinstance(candidate.object, NamedNode) else None
+    return Link(candidate.subject, term, value, candidate.confidence)
+
+
+def known_kinds(
+    candidates: Mapping[Key, Candidate], names: Iterable[Name]
+) -> Mapping[NamedNode, frozenset[NamedNode]]:
+    """The classes of entities, by the graph and by candidates that are free of problems."""
+    known = {name.iri: frozenset(name.classes) for name in names if not name.new}
+    for (subject, predicate, value), candidate in candidates.items():
+        if predicate == RDF_TYPE and isinstance(value, NamedNode) and not candidate.problems:
+            known[subject] = known.get(subject, frozenset()) | {value}
+    return known
+
+
+def quote(candidate: Candidate) -> str:
+    return candidate.evidence.quote if candidate.evidence else ""
+
+
+def merged(old: Candidate | None, new: Candidate) -> Candidate:
+    """Keep the sounder of two candidates for one statement, the surer where both are as sound."""
+    if old is None:
+        return new
+    better = min(old, new, key=lambda c: (len(c.problems), -(c.confidence or 0.0)))
+    sure = [
+        c.confidence
+        for c in (old, new)
+        if c.confidence is not None and not (c.problems and not better.problems)
+    ]
+    return replace(better, confidence=max(sure, default=None))
+
+
+def mark_unsupported(candidates: dict[Key, Candidate], labels: set[Key]) -> None:
+    """Mark the labels of new entities without any other sound statement: a name alone is no knowledge."""
+    sound = {
+        node
+        for key, candidate in candidates.items()
+        if key not in labels and not candidate.problems
+        for node in (candidate.subject, candidate.object)
+    }
+    for key in labels:
+        label = candidates[key]
+        if label.subject not in sound and not label.problems:
+            message = (
+                f"Every statement about {label.object.value} has a problem, so its name alone is not kept."
+            )
+            candidates[key] = replace(label, problems=(Problem(NOTHING_STANDS, message),))
+
 
 _RDFS_LITERAL = NamedNode("http://www.w3.org/2000/01/rdf-schema#Literal")
 _LOWER_ARTICLE = re.compile(r"(?:the|an?)\s+")

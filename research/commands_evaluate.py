@@ -114,7 +114,7 @@ class _Run:
 
     async def of(self, mode: str, model: ChatModel, out: Path) -> Result:
         """Read, or continue reading, in one mode, and write the scores into the folder."""
-        from extractors.readers.sampling import SampledModel
+        from extractors.readers.opening import SampledModel
         from research.run_folder import RunFolder
         from research.text2kgbench.run import read_all, result_json, score
 
@@ -175,10 +175,10 @@ def _modes(mode: str) -> Sequence[str]:
 
 def _reader(model: ChatModel, mode: str, settings: Settings) -> Reader:
     from extractors.prompting.methods import FAST
-    from extractors.readers.fitting import Fitting
     from extractors.readers.opening import open_reader
     from extractors.settings import ExtractionSettings
     from research.methods import any_method_named
+    from research.text2kgbench.fitting import Fitting
 
     extraction = ExtractionSettings(prompts=settings.prompts)
     if mode != _DEFAULT:

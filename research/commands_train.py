@@ -166,15 +166,15 @@ async def _collect(
     sizes: tuple[int, int, int],
     seed: int,
 ) -> None:
-    from extractors.completion import Completer
+    from extractors.completion.completer import Completer
     from extractors.completion.pair import Place
     from extractors.models.opening import open_model
     from extractors.prompting.methods import THOROUGH
     from extractors.prompting.reply import ReplyTriple
     from extractors.readers.opening import open_reader
     from extractors.settings import ExtractionSettings
-    from extractors.sources.reading import read_sources
-    from extractors.sources.record import BrokenRecord, SourceRecord
+    from extractors.sources.mapping import read_sources
+    from extractors.sources.records import BrokenRecord, SourceRecord
     from ontology.schema import Schema
     from research.completion import NumberedPair, pairs_among, read_pairs
     from research.training.trajectories import Trajectory, divide, of_pair, of_text, write_instructions

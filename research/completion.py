@@ -13,18 +13,15 @@ from typing import Any, Final
 
 import shapely
 
-from extractors.completion import Completer, Completion, CompletionSettings, Pair, Place, refusal_of
-from extractors.completion.pair import described
-from extractors.completion.toolbox import call_fitting_tools, results_of
+from extractors.completion.completer import Completer, Completion, CompletionSettings, refusal_of
+from extractors.completion.pair import Pair, Place, call_fitting_tools, described, results_of
 from extractors.errors import EvaluationError, MethodUnsupported, ModelTimeout
 from extractors.models.accounting import Prices
 from extractors.models.chat import ChatModel, PromptProfile
 from extractors.prompting.reply import ReplyTriple
-from extractors.readers.costs import Cost, costs, total, turn_json
-from extractors.sources.mapping import folded
-from extractors.sources.reading import plain_text, read_shape
-from extractors.sources.record import BrokenRecord
-from extractors.sources.rows import Row, rows_of
+from extractors.readers.reading import Cost, costs, total, turn_json
+from extractors.sources.mapping import folded, plain_text, read_shape
+from extractors.sources.records import BrokenRecord, Row, rows_of
 from geo.errors import GeoError
 from geo.relate.rcc8 import RCC5
 from research.estimates import Estimate, cell, estimate_json, ratio

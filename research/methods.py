@@ -17,7 +17,7 @@ from extractors.errors import EvaluationError, MethodUnsupported
 from extractors.models.accounting import Prices
 from extractors.models.chat import ChatModel
 from extractors.prompting.methods import FAST, METHODS, THOROUGH, FormParts, Method, MethodUnknown
-from extractors.readers.costs import Cost
+from extractors.readers.reading import Cost
 from research.completion import ABLATIONS, MODES, measure_completion, print_completion, refusal_of_mode
 from research.completion import Scores as CompletionScores
 from research.empty_graph import empty_graph, gated

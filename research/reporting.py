@@ -13,15 +13,14 @@ from typing import Any, Final
 from rich.progress import Progress, TaskID
 
 from extractors.models.accounting import Prices
-from extractors.readers.costs import Cost
+from extractors.readers.reading import Cost
 from server.cli.output import progress_bar
 from server.settings import Settings
 
 
 def model_identity(settings: Settings) -> str:
     """The model and its adapter as text, which must be the same for a run to continue."""
-    from extractors.models.local.adapter_card import adapter_file
-    from extractors.models.local.weights import sha256_of
+    from extractors.models.local.weights import adapter_file, sha256_of
     from extractors.models.opening import embedded_adapter
 
     if settings.model_url:

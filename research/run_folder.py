@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from extractors.errors import EvaluationError
-from extractors.readers.costs import Cost, turn_json
-from extractors.readers.reading import Turn
+from extractors.readers.reading import Cost, Turn, turn_json
 from research.text2kgbench.reading import Fact, Identifier
 
 

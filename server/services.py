@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from curation.merging.merging import Merging
     from curation.proposals import Proposals
     from curation.review.review_queue import ReviewQueue
-    from extractors.models.metering import MeteredModel
+    from extractors.models.accounting import MeteredModel
     from ontology import Schema
     from server.background import Background
     from server.gaps.storage import GapQueue, Passages

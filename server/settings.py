@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pyoxigraph import NamedNode
 
-from extractors.prompting.method_names import MethodName
+from extractors import MethodName
 from server.http.access.clients import networks_of
 from shapes.configuration import Generation, generation_of
 from sparql.model.geometry import Tolerances

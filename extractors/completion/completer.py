@@ -1,39 +1,104 @@
-"""Asks a model for the relation of two places: reasoning, tools, verifier and updater, answer.
-
-The order is UrbanKGent's (section 4.3): the model reasons first, then names the tools that it needs and
-refines its reasoning by their results, which are right where the two contradict each other.
-
-The answer is asked for in a turn of its own under a schema of two short fields, so that reasoning may be
-as long as it is and still ends in one of the five relations.
-"""
+"""The relation that a model answers with: one of five, and for IN which place lies in which."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from extractors.completion.answer import ANSWER_SCHEMA, answer_text, claim_of, read_answer
-from extractors.completion.examples import worked_examples
-from extractors.completion.pair import Pair, described
-from extractors.completion.toolbox import (
+import shapely
+
+from extractors.completion.pair import (
+    Pair,
+    Place,
     ToolCall,
     call_fitting_tools,
     call_tools,
+    described,
     offered,
     results_of,
     tools_schema,
 )
 from extractors.errors import ModelError, ModelReplyError, ModelTimeout, ModelUnavailable
 from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
-from extractors.prompting.templates import Prompt, load_prompt
+from extractors.prompting.prompt import Prompt, load_prompt
+from extractors.prompting.reply import is_faithful
 from extractors.readers.reading import Turn
-from extractors.readers.verdicts import is_faithful
 from geo.relate.rcc8 import RCC5
 
-__all__ = ["MAXIMUM_ROUNDS", "Completer", "Completion", "CompletionSettings", "Shots", "refusal_of"]
+_FIVE: Final = ("DC", "EC", "PO", "EQ", "IN")
+_INNER: Final = ("A", "B", "none")
+
+ANSWER_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "relation": {"type": "string", "enum": list(_FIVE)},
+        "inner": {"type": "string", "enum": list(_INNER)},
+    },
+    "required": ["relation", "inner"],
+}
+
+_CLAIM = re.compile(r"relation\W+(DC|EC|PO|EQ|IN)\b(?:\W+inner\W+(A|B|none)\b)?", re.IGNORECASE)
+
+
+def claim_of(reasoning: str) -> str:
+    """The relation that reasoning ends with, for the verifier to see apart from it."""
+    claims = _CLAIM.findall(reasoning)
+    if not claims:
+        return "no relation is named"
+    relation, inner = claims[-1]
+    return f"{relation.upper()}, inner {inner or 'none'}"
+
+
+def read_answer(reply: Reply) -> RCC5:
+    """The relation of A to B in a reply. Raises `ModelReplyError` for a reply that names none.
+
+    IN without a word on which lies in which is taken as it is said: A IN B.
+    """
+    try:
+        value = json.loads(reply.text)
+        relation = RCC5(value["relation"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelReplyError(
+            f"the model's reply names no relation ({error!r}): use a model that follows JSON schemas",
+            reply.text,
+        ) from error
+    return RCC5.INi if relation is RCC5.IN and value.get("inner") == "B" else relation
+
+
+def answer_text(relation: RCC5) -> str:
+    """A relation in the form of an answer, for the examples of a prompt."""
+    inner = {RCC5.IN: "A", RCC5.INi: "B"}.get(relation, "none")
+    plain = RCC5.IN if relation is RCC5.INi else relation
+    return json.dumps({"relation": plain.value, "inner": inner})
+
+
+@dataclass(frozen=True)
+class WorkedExample:
+    """A pair and how one comes to its relation, in words; the relation itself is computed."""
+
+    pair: Pair
+    reasoning: str
+
+
+@cache
+def worked_examples() -> tuple[WorkedExample, ...]:
+    """Three pairs of made-up places: inside, touching, apart."""
+    source = (resources.files("extractors") / "completion" / "examples.jsonl").read_text(encoding="utf-8")
+    rows = [json.loads(line) for line in source.splitlines() if line]
+    return tuple(
+        WorkedExample(Pair(_place(row["head"]), _place(row["tail"])), row["reasoning"]) for row in rows
+    )
+
+
+def _place(row: dict[str, Any]) -> Place:
+    return Place(row["name"], row["type"], shapely.from_wkt(row["wkt"]))
+
 
 MAXIMUM_ROUNDS: Final = 3
 Shots = Literal[0, 1, 3]

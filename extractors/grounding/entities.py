@@ -1,12 +1,10 @@
-"""The names in one text and the entity of each: a known one, or a new one with a minted IRI.
-
-Within a text a name means one thing. It is linked once, with the classes that the model said of it or that
-the first statement about it demands, and every statement that uses the name then shares the answer.
-"""
+"""New IRIs for what a text names and the graph does not know."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -15,26 +13,48 @@ from pyoxigraph import NamedNode
 
 from extractors.candidates import AMBIGUOUS_NAME, NAMESAKE, NOT_A_NAME, Problem
 from extractors.english.people import OPENING_PERSONS, is_given_name
-from extractors.grounding.iri_minting import IriMinter
-from extractors.grounding.linking import Link, Linker, LinkReason, normalize
+from extractors.grounding.linking import QUALIFIERS, Link, Linker, LinkReason, normalize
 from extractors.grounding.mentions import GroundedText
-from extractors.grounding.name_similarity import QUALIFIERS
 from ontology.schema import Schema
 
-__all__ = [
-    "Mentioned",
-    "Name",
-    "Names",
-    "alias_properties",
-    "ends_small",
-    "is_name",
-    "is_two_names",
-    "name_key",
-    "short_forms",
-    "without_heading",
-    "without_possessor",
-    "without_whereabouts",
-]
+_LONGEST_SLUG = 60
+_HASH_DIGITS = 8
+
+
+def slug(words: str) -> str:
+    """Return words as lower-case ASCII joined by hyphens; empty when nothing of them can be so written."""
+    plain = unicodedata.normalize("NFKD", words.casefold()).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", re.sub(r"['`]", "", plain)).strip("-")[:_LONGEST_SLUG].strip("-")
+
+
+class IriMinter:
+    """Mints IRIs under a base: the same name gives the same IRI, and never one that is in use.
+
+    The hash after the readable part separates names that look alike in ASCII. It depends on the name and
+    on nothing else, so that extracting a text again before anything was committed changes nothing.
+    """
+
+    def __init__(self, base: str, exists: Callable[[NamedNode], bool]) -> None:
+        self.base = base
+        self._exists = exists
+
+    def entity(self, name: str) -> NamedNode:
+        """Mint the IRI of a new entity of this name."""
+        key = normalize(name) or name
+        attempt = 0
+        while True:
+            seed = key if attempt == 0 else f"{key}\n{attempt}"
+            digest = hashlib.sha256(seed.encode()).hexdigest()[:_HASH_DIGITS]
+            iri = NamedNode(f"{self.base}{slug(name) or 'entity'}-{digest}")
+            if not self._exists(iri):
+                return iri
+            attempt += 1
+
+    def term(self, words: str) -> NamedNode:
+        """Mint the IRI under which an unknown relation is proposed; the same words give the same one."""
+        digest = hashlib.sha256(words.encode()).hexdigest()[:_HASH_DIGITS]
+        return NamedNode(f"{self.base}term/{slug(words) or digest}")
+
 
 _DETERMINER = re.compile(
     r"(?:the|an?|this|that|these|those|its|his|her|their|our|both|each|every|another|such)\s+", re.IGNORECASE

@@ -25,7 +25,7 @@ from extractors.grounding.relation_words import Ends, RelationWords
 from extractors.prompting.prompt import IS_A
 from extractors.prompting.reply import ReplyTriple
 from extractors.text.chunking import Span
-from extractors.text.letters import is_foreign
+from extractors.text.cleaning import is_foreign
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from extractors.errors import ModelUnavailable
 from extractors.models.chat import ChatModel, PromptProfile
-from extractors.models.local.adapter_card import FORM, read_card
+from extractors.models.local.weights import FORM, read_card
 
 if TYPE_CHECKING:
     from extractors.models.http.endpoint import Timeouts

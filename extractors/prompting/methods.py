@@ -1,7 +1,4 @@
-"""The methods of extraction that a client can name; `research.methods` has those that are only compared.
-
-`thorough` follows UrbanKGent (Ning & Liu, 2024): three views, chain of thought, tools, refinement.
-"""
+"""The names of the methods of extraction, for settings and routes; `methods` defines them."""
 
 from __future__ import annotations
 
@@ -12,23 +9,6 @@ from typing import Final, Literal
 
 from extractors.errors import ExtractionError, MethodUnsupported, OpenModeUnsupported
 from extractors.models.chat import PromptProfile
-from extractors.prompting.method_names import MethodName
-
-__all__ = [
-    "FAST",
-    "METHODS",
-    "OPEN",
-    "THOROUGH",
-    "FormParts",
-    "Knowledge",
-    "Method",
-    "MethodName",
-    "MethodUnknown",
-    "PromptFormat",
-    "View",
-    "method_named",
-    "requested_method",
-]
 
 PromptFormat = Literal["icl", "context"]
 Knowledge = Literal["none", "snippet", "whole"]

@@ -1,25 +1,150 @@
-"""Reading a window by filling in a form: one field for every relation of the ontology that fits the text."""
+"""A grammar that lets a model write only what the text says: names and values are runs of its words.
+
+Written in GBNF, the grammar language of llama.cpp. A small model otherwise misspells the names that it copies
+and makes up years; held to the text it can do neither.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
+
+from pyoxigraph import NamedNode
 
 from extractors.errors import ModelReplyError, ModelRequestRefused
-from extractors.models.chat import ChatModel, Message, Reply, Token
-from extractors.models.forms import BlankField, BlankForm, FilledField, FilledForm, FormModel, fill_with
-from extractors.prompting.answer_grammar import answer_grammar
-from extractors.prompting.form import NONE, VERSION, Field, field_of, opening
+from extractors.models.chat import (
+    NONE,
+    BlankField,
+    BlankForm,
+    ChatModel,
+    FilledField,
+    FilledForm,
+    FormModel,
+    Message,
+    Reply,
+    Token,
+    fill_with,
+)
 from extractors.prompting.prompt import IS_A
 from extractors.prompting.reply import ReplyTriple
 from extractors.readers.reading import Reading, Turn
 from extractors.settings import FormSettings
 from extractors.text.chunking import ChunkSize
+from extractors.text.cleaning import LETTER
+from ontology.labels import readable
 from ontology.schema import Schema
+from ontology.terms import OntologyProperty, PropertyKind
+from ontology.vocabulary import XSD
 
-__all__ = ["FormReader", "SpokenPair", "pairs_of", "shown_form"]
+_UNIT: Final = re.compile(rf"{LETTER}+|[^\w\s]")
+_STARTS: Final = re.compile(r"""[\w"'“‘(\[#$€£¥@&+-]""")
+_FREE: Final = "[^|\\n]+"
+_BAR: Final = "|"
+
+
+def answer_grammar(text: str, *, free_value: bool = False) -> str:
+    """The grammar of an answer about `text`: lines of `subject | object`, after a space.
+
+    Both are runs of the text's words, broken only where words end, and without the bar that divides them;
+    with `free_value` the object is not. For a text without words all words are free.
+    """
+    line = " ".join(text.split())
+    units = list(_UNIT.finditer(line))
+    starts = [number for number, unit in enumerate(units) if _STARTS.match(unit.group())]
+    if not starts:
+        return f'root ::= " " pair ("\\n" pair)*\npair ::= {_FREE} " | " {_FREE}\n'
+    rules = [
+        'root ::= " " pair ("\\n" pair)*',
+        f'pair ::= run " | " {_FREE if free_value else "run"}',
+        "run ::= " + " | ".join(f"u{number}" for number in starts),
+    ]
+    for number, unit in enumerate(units):
+        if unit.group() == _BAR:
+            continue
+        rest = ""
+        if number + 1 < len(units) and units[number + 1].group() != _BAR:
+            gap = line[unit.end() : units[number + 1].start()]
+            rest = f" ({_literal(gap)} u{number + 1})?" if gap else f" u{number + 1}?"
+        rules.append(f"u{number} ::= {_literal(unit.group())}{rest}")
+    return "\n".join(rules) + "\n"
+
+
+def _literal(words: str) -> str:
+    return '"' + words.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+VERSION = "form-1"
+"""Of these words; they are part of what a model was trained on, so no file of the user's replaces them."""
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A relation as the form shows it; `domain` and `range` are class labels, empty where nothing is said."""
+
+    label: str
+    domain: str = ""
+    range: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The words before the answer; they end with a colon, and the answer begins with a space.
+
+        Names in camel case are parted into words, since the models were trained on words.
+        """
+        label, domain, range_ = readable(self.label), readable(self.domain), readable(self.range)
+        if not domain and not range_:
+            return f"{label}:"
+        sides = f"{domain} > {range_}" if range_ else domain
+        return f"{label} ({sides.strip()}):"
+
+
+def opening(text: str) -> str:
+    """Give the part of the form that all fields share."""
+    return f"Text: {' '.join(text.split())}\n"
+
+
+def answer(pairs: Iterable[Pair]) -> str:
+    """Write the answer of a field; without pairs it is `none`."""
+    lines = [f"{subject} | {value}" for subject, value in pairs]
+    return " " + "\n".join(lines) if lines else NONE
+
+
+def read_answer(words: str) -> tuple[Pair, ...]:
+    """Read the pairs of an answer; a line that is no pair is passed over."""
+    found: list[Pair] = []
+    for line in words.splitlines():
+        subject, bar, value = line.partition("|")
+        pair = (subject.strip(), value.strip())
+        if bar and all(pair) and pair not in found:
+            found.append(pair)
+    return tuple(found)
+
+
+_NUMBERS = frozenset({"integer", "decimal", "double", "float", "nonNegativeInteger", "positiveInteger"})
+_MOST_CLASSES = 2
+
+
+def field_of(schema: Schema, term: OntologyProperty) -> Field:
+    """Show a property with its domain and range; of many alternatives none is shown."""
+    domain, classes = _classes(schema, term.domains), _classes(schema, term.ranges)
+    if classes or term.kind is PropertyKind.OBJECT:
+        return Field(term.label, domain, classes)
+    kinds = {iri.value.removeprefix(XSD) for iri in term.ranges}
+    if any(kind.startswith(("date", "gYear")) for kind in kinds):
+        return Field(term.label, domain, "date")
+    return Field(term.label, domain, "number" if kinds & _NUMBERS else "")
+
+
+def _classes(schema: Schema, classes: Iterable[NamedNode]) -> str:
+    labels = sorted(schema.classes[iri].label for iri in classes if iri in schema.classes)
+    return " or ".join(labels) if len(labels) <= _MOST_CLASSES else ""
+
 
 _STAGE = "form"
 

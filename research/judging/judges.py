@@ -16,9 +16,9 @@ from typing import Any, Final
 from extractors.errors import EvaluationError, ModelError, ModelTimeout, ModelUnavailable
 from extractors.models.accounting import Prices
 from extractors.models.chat import ChatModel, Reply
+from extractors.prompting.prompt import load_prompt
 from extractors.prompting.reply import probability
-from extractors.prompting.templates import load_prompt
-from extractors.readers.costs import Cost
+from extractors.readers.reading import Cost
 from research.estimates import cell
 from research.judging.tables import (
     Agreement,

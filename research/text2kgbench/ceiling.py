@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Final
 
 from extractors.models.opening import open_model
-from extractors.readers.fitting import Fitting
 from extractors.readers.form import FormReader
-from extractors.readers.long_texts import read_long_text
 from extractors.readers.reading import Reader
 from extractors.settings import FormSettings
+from research.text2kgbench.fitting import Fitting, read_long_text
 from research.text2kgbench.reading import Fact, Sentence, TestSet, read_test_set, relations_of
 from research.text2kgbench.run import writing_of
 from research.text2kgbench.scoring import Counts, count, same_fact

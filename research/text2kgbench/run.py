@@ -11,17 +11,16 @@ from typing import Any, Final
 
 from pyoxigraph import NamedNode
 
-from extractors.english.dates import read_date
-from extractors.english.unreadable import Unreadable
+from extractors.english.quantities import Unreadable
+from extractors.english.values import read_date
 from extractors.errors import EvaluationError, ModelTimeout
 from extractors.models.accounting import Prices
 from extractors.prompting.prompt import IS_A
-from extractors.readers.costs import Cost, costs, total
-from extractors.readers.long_texts import read_long_text
-from extractors.readers.reading import Reader, Reading
+from extractors.readers.reading import Cost, Reader, Reading, costs, total
 from ontology.vocabulary import XSD
 from research.estimates import Estimate
 from research.run_folder import Answer, RunFolder
+from research.text2kgbench.fitting import read_long_text
 from research.text2kgbench.reading import Fact, Identifier, Sentence, TestSet, relations_of
 from research.text2kgbench.scoring import Counts, count, estimate
 

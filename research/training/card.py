@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from extractors.models.local.adapter_card import ADAPTER_FILE
-from extractors.models.local.weights import PACKAGED, WEIGHTS_SHA256, sha256_of
+from extractors.models.local.weights import ADAPTER_FILE, PACKAGED, WEIGHTS_SHA256, sha256_of
 from research.training.held_out import table_of
 from research.training.labeled import NAME as FEWREL
 from research.training.rows import LONGEST_DIALOG, LONGEST_FORM

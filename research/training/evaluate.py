@@ -21,12 +21,9 @@ from numpy.typing import NDArray
 
 from extractors.checks.calibration import Calibration
 from extractors.errors import CalibrationError, ModelReplyError
-from extractors.models.chat import Message
-from extractors.models.forms import BlankField, BlankForm
+from extractors.models.chat import BlankField, BlankForm, Message
 from extractors.models.local.embedded import EmbeddedModel
-from extractors.prompting.answer_grammar import answer_grammar
-from extractors.prompting.form import opening, read_answer
-from extractors.readers.form import pairs_of
+from extractors.readers.form import answer_grammar, opening, pairs_of, read_answer
 from research.training.dataset import PLAN
 from research.training.frames.fields import RENAMED
 

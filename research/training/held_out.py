@@ -16,11 +16,10 @@ from typing import Any, Final
 
 import torch
 
-from extractors.completion.answer import read_answer
+from extractors.completion.completer import read_answer
 from extractors.errors import ModelReplyError
 from extractors.models.chat import Reply
-from extractors.prompting.reply import parse
-from extractors.readers.verdicts import is_faithful
+from extractors.prompting.reply import is_faithful, parse
 from research.training.dataset import Example
 from research.training.lora import Tuner
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from extractors.prompting.form import Field
+from extractors.readers.form import Field
 
 _MONTHS = frozenset(calendar.month_name[1:])
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

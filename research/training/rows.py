@@ -15,7 +15,8 @@ from typing import Any, Final
 from jinja2 import TemplateError
 
 from extractors.errors import TrainingDataError
-from extractors.prompting.form import NONE, opening
+from extractors.models.chat import NONE
+from extractors.readers.form import opening
 from research.training.dataset import Example
 
 Turns = Sequence[tuple[str, str]]

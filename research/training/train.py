@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from extractors.errors import TrainingDataError
-from extractors.models.local.adapter_card import ADAPTER_FILE, AdapterCard, read_card
-from extractors.models.local.weights import PACKAGED
+from extractors.models.local.weights import ADAPTER_FILE, PACKAGED, AdapterCard, read_card
 from research.training.card import write_card
 from research.training.dataset import Example, Mixture, build, examples_of, fingerprint, write
 from research.training.evaluate import measure_run

@@ -19,7 +19,7 @@ from extractors.candidates import RDF_TYPE, RDFS_LABEL, UNKNOWN_TERM, Candidate,
 from extractors.errors import EvaluationError, ModelError, ModelTimeout, ModelUnavailable
 from extractors.grounding.linking import normalize
 from extractors.prompting.prompt import IS_A
-from extractors.readers.costs import Cost, costs, total
+from extractors.readers.reading import Cost, costs, total
 from extractors.text.cleaning import TextError
 from ontology.labels import normalize as singular_words
 from ontology.schema import Schema

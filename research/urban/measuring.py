@@ -14,7 +14,7 @@ from typing import Any, Final
 from extractors.models.accounting import Prices
 from extractors.models.chat import ChatModel
 from extractors.prompting.prompt import IS_A
-from extractors.readers.costs import Cost
+from extractors.readers.reading import Cost
 from research.empty_graph import empty_graph, gated
 from research.estimates import Estimate, cell, estimate_json, f1, ratio
 from research.judging.tables import Item, write_page, write_table

@@ -20,8 +20,8 @@ from server.errors import UnknownResource
 
 if TYPE_CHECKING:
     from extractors.sources.mapping import Mapping
-    from extractors.sources.record import SourceRecord
-    from extractors.sources.report import CleaningReport
+    from extractors.sources.records import SourceRecord
+    from extractors.sources.rules import CleaningReport
     from server.intake.sources import Counts
 
 _AT_ONCE: Final = 4
@@ -79,7 +79,7 @@ def extract(
 
 def source_files(arguments: list[str]) -> list[Path]:
     """The arguments as files of records, where all of them are such files by their names."""
-    from extractors.sources.rows import is_source_file
+    from extractors.sources.records import is_source_file
 
     paths = [Path(argument) for argument in arguments if "\n" not in argument and len(argument) < 1024]
     named = all(is_source_file(path) and (" " not in path.name or path.is_file()) for path in paths)
@@ -109,8 +109,7 @@ def extract_files(
     """
     # The libraries for geometry take a while to import, and a text does not need them.
     from extractors.sources.mapping import Mapping, read_mapping
-    from extractors.sources.report import CleaningReport
-    from extractors.sources.rules import Rules
+    from extractors.sources.rules import CleaningReport, Rules
     from server.intake.sources import Counts
 
     languages = tuple(filter(None, (code.strip() for code in api.settings.language.split(","))))
@@ -138,8 +137,8 @@ def _cleaned(
     files: Iterable[Path], mapping: Mapping, limit: int | None, report: CleaningReport
 ) -> Iterator[SourceRecord]:
     """The records of files that have a text or a place after cleaning; the report counts all."""
-    from extractors.sources.reading import read_sources
-    from extractors.sources.record import BrokenRecord
+    from extractors.sources.mapping import read_sources
+    from extractors.sources.records import BrokenRecord
     from extractors.sources.rules import Cleaner
 
     cleaner = Cleaner(mapping.rules)

@@ -144,7 +144,7 @@ def prompts(
     `form` is what the embedded model fills in, shown for a text, with the ontology of the settings. Its words
     are part of the training, so it is no file.
     """
-    from extractors.prompting.templates import check_prompts, export_prompts, read_source
+    from extractors.prompting.prompt import check_prompts, export_prompts, read_source
 
     own = folder or settings.prompts
     if export is not None:
@@ -165,9 +165,9 @@ def prompts(
 
 def _prompt_rows(own: Path | None) -> Iterator[tuple[str, str, str, str]]:
     """Name, version, origin and purpose of each prompt."""
-    from extractors.prompting.form import VERSION
-    from extractors.prompting.templates import EXAMPLES, SHIPPED, load_prompt, prompt_names, read_source
-    from extractors.readers.examples import load_examples
+    from extractors.prompting.prompt import EXAMPLES, SHIPPED, load_prompt, prompt_names, read_source
+    from extractors.readers.dialogs import load_examples
+    from extractors.readers.form import VERSION
 
     for name in prompt_names():
         prompt = load_prompt(name, own)
@@ -192,7 +192,7 @@ def _form(settings: Settings, text: str) -> str:
 
 def _file(name: str) -> str:
     """The file of a prompt. Raises `PromptError` when there is no such prompt."""
-    from extractors.prompting.templates import EXAMPLES, PromptError, prompt_names
+    from extractors.prompting.prompt import EXAMPLES, PromptError, prompt_names
 
     stem = name.removesuffix(".md")
     if name == EXAMPLES:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from pyoxigraph import Literal, NamedNode, Triple
 
 from curation.review.review_item import Reviewer, ReviewItem, State
-from extractors.grounding.iri_minting import IriMinter
+from extractors.grounding.entities import IriMinter
 from extractors.grounding.linking import normalize
 from ontology.terms import PropertyKind
 from server.curation.item_reading import ItemReading

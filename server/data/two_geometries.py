@@ -124,7 +124,7 @@ def _computed(a: BaseGeometry | None, b: BaseGeometry | None, tolerance_m: float
 
 
 def _geometry(place: str, value: str | None) -> BaseGeometry | None:
-    from extractors.sources.reading import read_shape
+    from extractors.sources.mapping import read_shape
 
     if value is None:
         return None

@@ -23,7 +23,7 @@ from curation.review.review_item import Reviewer
 from extractors.candidates import Candidate, Extraction
 from extractors.errors import ModelError
 from extractors.models.chat import ChatModel
-from extractors.prompting.templates import load_prompt
+from extractors.prompting.prompt import load_prompt
 from ontology.articles import with_article
 from ontology.labels import normalize
 from ontology.terms import OntologyProperty, PropertyKind

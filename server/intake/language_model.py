@@ -10,11 +10,17 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Protocol, runtime_checkable
 
 from extractors.errors import ModelError
-from extractors.models.accounting import Call, Prices, account
-from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
-from extractors.models.forms import BlankForm, FilledForm, fill_with
-from extractors.models.limits import limit_of
-from extractors.models.metering import MeteredModel
+from extractors.models.accounting import Call, MeteredModel, Prices, account
+from extractors.models.chat import (
+    BlankForm,
+    ChatModel,
+    FilledForm,
+    Message,
+    PromptProfile,
+    Reply,
+    fill_with,
+    limit_of,
+)
 from extractors.models.opening import open_model, prompts_of
 from ontology.schema import Schema
 from server.background import beside
@@ -226,7 +232,7 @@ def text_schemas(settings: Settings, profile: PromptProfile, schema: Schema) -> 
     """The JSON schemas of replies to a text that are the same for all texts; reads a prompt."""
     from extractors.prompting.methods import method_named
     from extractors.prompting.prompt import extraction_schema, types_schema
-    from extractors.readers.staged.knowledge import Ontologist
+    from extractors.readers.dialogs import Ontologist
     from extractors.settings import ExtractionSettings
 
     if profile == "compact":
@@ -253,8 +259,8 @@ async def connecting(
 
 
 async def _connect(model: MeteredModel, schemas: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
-    from extractors.completion.answer import ANSWER_SCHEMA
-    from extractors.completion.toolbox import tools_schema
+    from extractors.completion.completer import ANSWER_SCHEMA
+    from extractors.completion.pair import tools_schema
 
     inner = model.model
     if not isinstance(inner, DeferredModel):

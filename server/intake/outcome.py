@@ -14,7 +14,7 @@ from typing import Any
 from pyoxigraph import NamedNode, Triple
 
 from extractors.candidates import Entity, Extraction
-from extractors.readers.costs import costs, turn_json
+from extractors.readers.reading import costs, turn_json
 from server.errors import UnknownResource
 from server.http.reporting.statements import rejection_json, statement_json
 from sparql.model.change import Verdict

@@ -9,7 +9,7 @@ from typing import Final
 
 from extractors.errors import ModelReplyError
 from extractors.models.chat import ChatModel, Message
-from extractors.prompting.templates import load_prompt
+from extractors.prompting.prompt import load_prompt
 from server.errors import InvalidBody
 from sparql.ask.errors import AskError
 from sparql.ask.planner import Trace

@@ -12,9 +12,9 @@ import shapely
 from pyoxigraph import Literal, NamedNode, Triple
 
 from extractors.errors import ModelReplyError, ModelRequestRefused
-from extractors.grounding.iri_minting import slug
+from extractors.grounding.entities import slug
 from extractors.grounding.linking import Linker
-from extractors.sources.record import SourceRecord
+from extractors.sources.records import SourceRecord
 from extractors.text.cleaning import TextError
 from geo.measure.measures import distance_m
 from server.data.feature_mapping import geometry_triples

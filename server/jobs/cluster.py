@@ -28,8 +28,7 @@ from pydantic import TypeAdapter
 from extractors import errors
 from extractors.errors import ExtractionError, ModelReplyError, ModelRequestRefused, ModelUnavailable
 from extractors.models.accounting import Call, Outcome, accounts_open
-from extractors.models.chat import ChatModel, Message, PromptProfile, Reply
-from extractors.models.forms import BlankForm, FilledForm, fill_with
+from extractors.models.chat import BlankForm, ChatModel, FilledForm, Message, PromptProfile, Reply, fill_with
 from extractors.pipeline import Pipeline
 from extractors.prompting.methods import requested_method
 from extractors.settings import ExtractionSettings

@@ -11,8 +11,7 @@ from typing import Protocol
 
 from pyoxigraph import Quad
 
-from extractors.models.chat import ChatModel
-from extractors.models.limits import limit_of
+from extractors.models.chat import ChatModel, limit_of
 from extractors.pipeline import Pipeline
 from extractors.prompting.methods import requested_method
 from server.intake.intake import Intake

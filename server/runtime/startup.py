@@ -307,7 +307,7 @@ def _geocoding(
     settings: Settings, relations: SpatialRelations, labels: LabelIndex, store: TripleStore
 ) -> GeocodingAssessor:
     """What gives new places their geometry. Raises `GazetteerError` for a file that cannot be used."""
-    from extractors.grounding.gazetteer import Gazetteer
+    from extractors.grounding.geocoder import Gazetteer
     from server.intake.resolution.geocoding import GeocodingAssessor
     from sparql.names.resolution import LoadedFeatures
 
@@ -321,7 +321,7 @@ def _geocoding(
 def _calibration(settings: Settings) -> Calibration | None:
     """What makes probabilities of the model's scores. Raises `CalibrationError` for an unusable file."""
     from extractors.checks.calibration import load_calibration, read_calibration
-    from extractors.models.local.adapter_card import adapter_file
+    from extractors.models.local.weights import adapter_file
     from extractors.models.opening import embedded_adapter
 
     if settings.calibration is not None:

@@ -77,8 +77,8 @@ def build(
     schema or gate handed in is used instead of what the settings name.
     """
     if settings.prompts is not None:
-        from extractors.prompting.templates import check_prompts
-        from extractors.readers.examples import load_examples
+        from extractors.prompting.prompt import check_prompts
+        from extractors.readers.dialogs import load_examples
 
         check_prompts(settings.prompts)
         load_examples(settings.prompts)

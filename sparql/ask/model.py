@@ -20,7 +20,7 @@ from pyoxigraph import NamedNode
 
 from extractors.errors import ModelReplyError
 from extractors.models.chat import ChatModel, Message, Reply
-from extractors.prompting.templates import PromptError, load_prompt
+from extractors.prompting.prompt import PromptError, load_prompt
 from sparql.ask.errors import PlanError
 from sparql.ask.grammar.items import Context
 from sparql.ask.linking.linker import LinkedQuestion

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from extractors.prompting.templates import load_prompt
+from extractors.prompting.prompt import load_prompt
 from geo.functions import FUNCTIONS
 from geo.vocabulary import UOM
 from sparql.ask.errors import PlanError

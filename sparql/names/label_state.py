@@ -15,8 +15,7 @@ import numpy
 from numpy.typing import NDArray
 from pyoxigraph import Literal, NamedNode, Quad
 
-from extractors.grounding.linking import LabelEntry, normalize
-from extractors.grounding.name_similarity import marks
+from extractors.grounding.linking import LabelEntry, marks, normalize
 from geo.remembered import remembered
 
 Numbers = NDArray[numpy.uint64]

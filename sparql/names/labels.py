@@ -15,8 +15,7 @@ from typing import Final
 
 from pyoxigraph import NamedNode, Quad
 
-from extractors.grounding.linking import LabelEntry, Word, normalize, without_possessive, words_of
-from extractors.grounding.name_similarity import marks
+from extractors.grounding.linking import LabelEntry, Word, marks, normalize, without_possessive, words_of
 from ontology.schema import Schema
 from sparql.names.label_state import ALIASES, MAIN_LABELS, TYPE, LabelState, by_importance
 

@@ -13,8 +13,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from shapely.geometry.base import BaseGeometry
 
 from extractors.grounding.geocoder import PlaceFound
-from extractors.grounding.linking import LabelEntry, Labels
-from extractors.grounding.name_similarity import are_distinct, same_words
+from extractors.grounding.linking import LabelEntry, Labels, are_distinct, same_words
 from geo.formats.literals import write_geometry
 from geo.measure.measures import distance_m
 from ontology.schema import Schema

@@ -16,25 +16,21 @@ import pytest
 import shapely
 from outlines_core.fsm.outlines_core_rs import build_regex_from_schema
 
-from extractors.completion import Completer, CompletionSettings, Pair, Place
-from extractors.completion.toolbox import offered
+from extractors.completion.completer import Completer, CompletionSettings
+from extractors.completion.pair import Pair, Place, offered
 from extractors.errors import ModelReplyError
 from extractors.models.accounting import Prices
 from extractors.models.chat import Reply, Token
-from extractors.models.http.documents import check_document
-from extractors.models.schemas import check_schema
+from extractors.models.schemas import check_document, check_schema
 from extractors.prompting.methods import METHODS, Method
 from extractors.prompting.reply import ReplyTriple
-from extractors.readers.agreement import Agreement
-from extractors.readers.costs import costs, total
-from extractors.readers.examples import load_examples
-from extractors.readers.fitting import Fitting
-from extractors.readers.opening import open_reader
-from extractors.readers.reading import Reading
-from extractors.readers.staged.conformance import kinds_stated, misfits
+from extractors.readers.dialogs import load_examples
+from extractors.readers.opening import Agreement, open_reader
+from extractors.readers.reading import Reading, costs, total
+from extractors.readers.refinement import kinds_stated, misfits
 from extractors.settings import ExtractionSettings
-from extractors.sources.reading import read_sources
-from extractors.sources.record import SourceKind, SourceRecord
+from extractors.sources.mapping import read_sources
+from extractors.sources.records import SourceKind, SourceRecord
 from extractors.sources.rules import Cleaner, Rule
 from geo.relate.rcc8 import RCC5
 from ontology.schema import Schema
@@ -43,6 +39,7 @@ from research.judging.judges import JudgeModel
 from research.judging.tables import Item, Judgment, agreement, majority, summary
 from research.methods import ALL_METHODS, GROUPS
 from research.reporting import expenses_json
+from research.text2kgbench.fitting import Fitting
 from research.text2kgbench.reading import Fact
 from research.text2kgbench.scoring import count
 from research.training.trajectories import divide, of_pair, of_text

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from extractors.english.wording.units import capitalized_runs
+from extractors.candidates import OutOfTime, TimeLimit
+from extractors.english.units import capitalized_runs
 from extractors.grounding.mentions import GroundedText
 from extractors.models.chat import Message, Reply
 from extractors.text.chunking import Span, sentences
-from extractors.time_limit import OutOfTime, TimeLimit
 from ontology.schema import Schema
 from tests.support.scripted import ScriptedModel, pipeline, reply
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 import shapely
 
-from extractors.completion import Completer, Pair, Place
+from extractors.completion.completer import Completer
+from extractors.completion.pair import Pair, Place
 from extractors.errors import EvaluationError, ModelTimeout, ModelUnavailable
 from extractors.models.accounting import Prices
-from extractors.readers.costs import Cost
-from extractors.sources.record import BrokenRecord
+from extractors.readers.reading import Cost
+from extractors.sources.records import BrokenRecord
 from geo.relate.rcc8 import RCC5
 from research.completion import (
     ABLATIONS,

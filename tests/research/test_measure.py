@@ -8,8 +8,7 @@ import pytest
 
 from extractors.errors import EvaluationError, MethodUnsupported, ModelTimeout
 from extractors.models.accounting import Prices
-from extractors.models.chat import Token
-from extractors.models.forms import BlankForm, FilledField, FilledForm
+from extractors.models.chat import BlankForm, FilledField, FilledForm, Token
 from research.completion import followed_modes, measure_completion, print_completion
 from research.judging.judges import judge_tables
 from research.judging.tables import read_judgments

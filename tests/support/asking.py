@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from extractors.models.chat import Message
-from extractors.models.http.endpoint import Timeouts
+from extractors.models.http.endpoint import RetryPolicy, Timeouts
 from extractors.models.http.http_model import HttpModel
-from extractors.models.http.retries import RetryPolicy
 
 ASK = [Message("system", "Extract facts from the text."), Message("user", "Relations: is a\nText: Hi.")]
 

@@ -39,7 +39,7 @@ MODULES = (
     "curation.place_conflicts",
     "curation.review",
     "extractors.completion.completer",
-    "extractors.grounding.gazetteer",
+    "extractors.grounding.geocoder",
     "extractors.grounding.geocoder",
     "extractors.models.http.http_model",
     "extractors.pipeline",

@@ -26,7 +26,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from outlines_core.fsm.json_schema import build_regex_from_schema
 
-from extractors.models.http.probe import CANARY_SCHEMA
+from extractors.models.http.servers import CANARY_SCHEMA
 from tests.support.tgi_rules import (
     MAX_TOTAL_TOKENS,
     Refusal,

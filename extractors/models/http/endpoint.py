@@ -1,19 +1,19 @@
-"""One model server's connection: sends requests, reads streams, and maps failures to errors.
-
-Plain HTTP and not a vendor's package: `openai` would read an answer that is not a stream as an empty one,
-knows neither TGI's `/generate` nor its errors inside of a stream, and takes keys, addresses and proxies from
-the environment unless each is switched off.
-"""
+"""When a failed request to a model server is worth sending again, and after how long."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+import time
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
+from random import Random
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -21,7 +21,169 @@ import httpx
 
 from extractors.errors import ModelError, ModelReplyError, ModelRequestRefused, ModelTimeout, ModelUnavailable
 from extractors.models.http.replies import Transcript, events, inner_error, parsed
-from extractors.models.http.retries import pause_of
+
+# Overloaded or starting: worth another attempt. None is a broken connection.
+_PASSING = (429, 503, None)
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """Back-off with jitter: 429, 503 and broken connections several times, 424 once, nothing else.
+
+    Seconds double with each attempt from `first_seconds` up to `longest_seconds`, spread by half either way
+    so that clients that failed together do not come back together. A pause that the server asks for is
+    waited out, up to `longest_asked_seconds`, and spread upwards only.
+    """
+
+    attempts: int = 5
+    first_seconds: float = 0.5
+    longest_seconds: float = 20.0
+    longest_asked_seconds: float = 60.0
+    random: Random = field(default_factory=Random)
+
+    def wait(self, status: int | None, attempt: int, asked_seconds: float | None = None) -> float | None:
+        """Give the seconds to wait after the failed `attempt` (counted from 1), or None to give up."""
+        most = self.attempts if status in _PASSING else 2 if status == _GENERATION_FAILED else 1
+        if attempt >= most:
+            return None
+        seconds = min(self.first_seconds * 2.0 ** (attempt - 1), self.longest_seconds)
+        seconds *= self.random.uniform(0.5, 1.5)
+        if asked_seconds is not None:
+            asked = min(asked_seconds, self.longest_asked_seconds)
+            seconds = max(seconds, asked * self.random.uniform(1.0, 1.25))
+        return seconds
+
+
+def pause_of(retry_after: str | None, now: datetime | None = None) -> float | None:
+    """Read the header Retry-After (RFC 9110, 10.2.3), seconds or a date; None for what is neither."""
+    try:
+        return max(0.0, float(retry_after or ""))
+    except ValueError:
+        pass
+    try:
+        seconds = (parsedate_to_datetime(retry_after or "") - (now or datetime.now(UTC))).total_seconds()
+    except (ValueError, TypeError):
+        return None
+    return max(0.0, seconds)
+
+
+class Circuit:
+    """Opens after `failures` calls in a row that found the server down, failing or silent.
+
+    While it is open calls are refused at once. After `rest_seconds` one call is let through: its success
+    closes the circuit, its failure opens it for as long again. An overloaded server (429) is alive, and an
+    unusable reply is no failure of the server.
+    """
+
+    def __init__(
+        self, *, failures: int = 3, rest_seconds: float = 15.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most = failures
+        self._rest = rest_seconds
+        self._clock = clock
+        self._failed = 0
+        self._opened: float | None = None
+        self._trying = False
+        self._last = ""
+
+    @property
+    def state(self) -> str:
+        """`closed` (asked as usual), `open`, or `half-open` (the next call is the trial)."""
+        if self._opened is None:
+            return "closed"
+        return "half-open" if self._resting() <= 0 else "open"
+
+    def check(self) -> None:
+        """Raise `ModelUnavailable` while calls are refused."""
+        if self._opened is None:
+            return
+        resting = self._resting()
+        if resting > 0 or self._trying:
+            when = f"in {resting:.0f} s" if resting > 0 else "just now"
+            raise ModelUnavailable(
+                f"the model server failed {self._failed} times in a row and is tried again {when}; "
+                f"the last time: {self._last}"
+            )
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Run a call under the circuit. Raises `ModelUnavailable` while calls are refused."""
+        self.check()
+        trial = self._opened is not None
+        self._trying = self._trying or trial
+        try:
+            yield
+        except ModelError as error:
+            overloaded = isinstance(error, ModelUnavailable) and error.overloaded
+            down = isinstance(error, ModelUnavailable | ModelTimeout) and not overloaded
+            self._note(error if down else None)
+            raise
+        else:
+            self._note(None)
+        finally:
+            if trial:
+                self._trying = False
+
+    def _resting(self) -> float:
+        return 0.0 if self._opened is None else self._opened + self._rest - self._clock()
+
+    def _note(self, failure: ModelError | None) -> None:
+        """Count a failure, or close the circuit after a sign of life."""
+        if failure is None:
+            self._failed, self._opened = 0, None
+            return
+        self._failed, self._last = self._failed + 1, str(failure)
+        if self._failed >= self._most:
+            self._opened = self._clock()
+
+
+class Slots:
+    """Admits so many callers (`places`) at a time; waiting parties take turns, in order within a party.
+
+    So a job with a thousand texts does not keep one person's text waiting for all of them. `taken` is how
+    many are in. For one event loop.
+    """
+
+    def __init__(self, places: int) -> None:
+        self.places = places
+        self.taken = 0
+        self._queues: OrderedDict[Hashable, deque[asyncio.Future[None]]] = OrderedDict()
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return sum(not place.done() for queue in self._queues.values() for place in queue)
+
+    def resize(self, places: int) -> None:
+        """Change the number of slots; running calls stay."""
+        self.places = max(1, places)
+        self._admit()
+
+    @asynccontextmanager
+    async def turn(self, party: Hashable = None) -> AsyncIterator[None]:
+        """Wait for a place and keep it for the length of the block."""
+        place = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(party, deque()).append(place)
+        self._admit()
+        try:
+            await place
+            yield
+        finally:
+            # A caller may leave as its place comes.
+            if not place.cancelled():
+                self.taken -= 1
+                self._admit()
+
+    def _admit(self) -> None:
+        while self.taken < self.places and self._queues:
+            party, queue = self._queues.popitem(last=False)
+            place = queue.popleft()
+            if queue:
+                self._queues[party] = queue
+            if not place.done():
+                self.taken += 1
+                place.set_result(None)
+
 
 _DONE: Final = "[DONE]"
 _GENERATION_FAILED: Final = 424

@@ -1,7 +1,7 @@
 """The child process that holds the embedded model: JSON lines in, JSON lines out.
 
 A process of its own, because a crash of native code must not take the server along. Each request is one line:
-the body of an OpenAI chat completion, or {"form": ...} with what `extractors.models.forms.BlankForm` holds
+the body of an OpenAI chat completion, or {"form": ...} with what `extractors.models.chat.BlankForm` holds
 and "none", the answer that says that there is none; each reply is one line, the engine's answer. The first
 line out is {"ready": true}. It ends when its input ends.
 """

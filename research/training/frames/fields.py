@@ -9,7 +9,7 @@ from random import Random
 
 from pyoxigraph import Literal, NamedNode, Store
 
-from extractors.prompting.form import Field, answer, field_of
+from extractors.readers.form import Field, answer, field_of
 from ontology.schema import Schema
 from research.training.labeled import LabeledSentence, Topic
 from server.settings_loading import SHIPPED_ONTOLOGY

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from shapely.geometry.base import BaseGeometry
 
-from extractors.grounding.linking import LabelEntry
-from extractors.grounding.name_similarity import are_distinct
+from extractors.grounding.linking import LabelEntry, are_distinct
 from ontology import Schema
 from server.intake.batch import Batch
 from server.intake.resolution.namesakes import INSIDE

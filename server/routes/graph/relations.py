@@ -21,7 +21,7 @@ from server.message import Message
 from server.services import Services
 
 if TYPE_CHECKING:
-    from extractors.completion import Completion
+    from extractors.completion.completer import Completion
 
 _MAXIMUM_ROUNDS = 3
 _EXPLAINED: Final = 20_000
@@ -69,7 +69,8 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         found = await while_wanted(request, related, limiter)
         a, b, answer = found.a, found.b, found.answer
         if explain is not None:
-            from extractors.completion import Completer, CompletionSettings, Pair, Place
+            from extractors.completion.completer import Completer, CompletionSettings
+            from extractors.completion.pair import Pair, Place
 
             completer = Completer(
                 services.model, CompletionSettings(rounds=message.rounds, prompts=services.settings.prompts)

@@ -5,7 +5,7 @@ from pydantic import Field, model_validator
 from starlette.requests import Request
 from starlette.responses import Response
 
-from extractors.prompting.methods import MethodName
+from extractors import MethodName
 from server.http.access.keys import Scope
 from server.http.bodies.event_stream import Note, in_steps, step_events
 from server.http.bodies.request_bodies import body_schema, read_json

@@ -8,7 +8,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from extractors.prompting.methods import MethodName, method_named
+from extractors import MethodName
+from extractors.prompting.methods import method_named
 from server.http.access.keys import Scope
 from server.http.bodies.event_stream import EVENT_HEADERS, EVENTS, events_form
 from server.http.bodies.request_bodies import received

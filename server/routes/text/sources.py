@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends
 from pydantic import Field
 from starlette.requests import Request
 
-from extractors.sources.record import SourceKind
+from extractors.sources.records import SourceKind
 from server.errors import InvalidBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import GeoJson, Wkt, body_schema, read_json
@@ -50,12 +50,9 @@ def router(services: Services, *needs: Needed) -> APIRouter:
     @routes.post("/sources", openapi_extra=body_schema(SourcesRequest))
     async def post_sources(request: Request) -> dict[str, Any]:
         """Clean records, put their geometry into the graph, and extract from their texts."""
-        from extractors.sources.mapping import SourceMapping
-        from extractors.sources.reading import record_of
-        from extractors.sources.record import BrokenRecord
-        from extractors.sources.report import CleaningReport
-        from extractors.sources.rows import Row
-        from extractors.sources.rules import Cleaner, Rules
+        from extractors.sources.mapping import SourceMapping, record_of
+        from extractors.sources.records import BrokenRecord, Row
+        from extractors.sources.rules import Cleaner, CleaningReport, Rules
         from server.intake.sources import SourceIntake
 
         message = await read_json(request, SourcesRequest, services.settings.max_body_bytes)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pyoxigraph import Literal
 
-from extractors.english.stated_units import unit_in_label, unit_of_property
+from extractors.english.values import unit_in_label, unit_of_property
 from geo.measure.units import UNITS
 from sparql.ask import penalties
 from sparql.ask.errors import PlanError

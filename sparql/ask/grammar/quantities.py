@@ -8,7 +8,7 @@ from typing import Final
 
 from pyoxigraph import NamedNode
 
-from extractors.english.stated_units import unit_of_property
+from extractors.english.values import unit_of_property
 from geo.measure.units import UNITS
 from sparql.ask import penalties
 from sparql.ask.errors import PlanError

@@ -11,8 +11,7 @@ from typing import Final
 
 from pyoxigraph import Literal, NamedNode
 
-from extractors.english.numerals import read_number
-from extractors.english.quantities import unit_of
+from extractors.english.quantities import read_number, unit_of
 from ontology import OntologyProperty, Schema
 from ontology.labels import local_name, split_camel_case
 from sparql.ask import penalties

@@ -9,8 +9,7 @@ from typing import Final, Protocol
 
 from pyoxigraph import NamedNode
 
-from extractors.english.stated_units import unit_of_property
-from extractors.english.values import is_dated, is_measured
+from extractors.english.values import is_dated, is_measured, unit_of_property
 from ontology import PropertyKind, Schema
 from sparql.ask import penalties
 from sparql.ask.errors import PlanError

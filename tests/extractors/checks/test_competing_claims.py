@@ -1,6 +1,6 @@
 """Which of the relations that the same words are taken for stays, and which wait for a person."""
 
-from extractors.checks.competing_claims import Claim, overruled
+from extractors.checks.plausibility import Claim, overruled
 from ontology.schema import Schema
 
 

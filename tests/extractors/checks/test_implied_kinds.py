@@ -4,7 +4,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from extractors.candidates import ASSUMED_KIND, HEDGED, IMPLIED_KIND, RDF_TYPE, UNWORDED, Extraction
-from extractors.checks.implied_kinds import Link, implied_kinds
+from extractors.checks.plausibility import Link, implied_kinds
 from extractors.grounding.linking import Linker
 from ontology.schema import Schema
 from tests.support.scripted import ScriptedModel, city_labels, pipeline, reply, small_pipeline, urban

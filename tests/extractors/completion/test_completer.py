@@ -6,13 +6,17 @@ from typing import Any
 import pytest
 import shapely
 
-from extractors.completion import Completer, CompletionSettings, Pair, Place
-from extractors.completion.answer import answer_text, claim_of
-from extractors.completion.examples import worked_examples
-from extractors.completion.pair import described
+from extractors.completion.completer import (
+    Completer,
+    CompletionSettings,
+    answer_text,
+    claim_of,
+    worked_examples,
+)
+from extractors.completion.pair import Pair, Place, described
 from extractors.errors import ModelReplyError, ModelTimeout
 from extractors.models.chat import Reply
-from extractors.readers.verdicts import is_faithful
+from extractors.prompting.reply import is_faithful
 from geo.relate.rcc8 import RCC5
 from tests.support.scripted import ScriptedModel, words
 

@@ -6,7 +6,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from extractors.candidates import UNWORDED
-from extractors.english.wording.kinds import kind_of_name
+from extractors.english.kinds import kind_of_name
 from ontology.labels import stem
 from ontology.schema import Schema
 from tests.support.scripted import ScriptedModel, reply, small_pipeline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from extractors.english.wording.units import capitalized_runs
+from extractors.english.units import capitalized_runs
 from extractors.text.chunking import Span
 from ontology.schema import Schema
 from tests.support.scripted import ScriptedModel, reply, small_pipeline

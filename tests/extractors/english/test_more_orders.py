@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from extractors.english.wording.units import capitalized_runs
+from extractors.english.units import capitalized_runs
 from extractors.text.chunking import Span
 from ontology.labels import local_name
 from ontology.schema import Schema

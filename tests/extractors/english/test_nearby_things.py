@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from extractors.candidates import NOT_A_NAME, RDF_TYPE, UNWORDED
-from extractors.english.wording.kinds import kind_of_name
-from extractors.english.wording.units import capitalized_runs
+from extractors.english.kinds import kind_of_name
+from extractors.english.units import capitalized_runs
 from extractors.grounding.entities import without_possessor
 from extractors.text.chunking import Span
 from ontology.schema import Schema

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from extractors.candidates import HEDGED, RDF_TYPE, UNWORDED
-from extractors.english.wording.kinds import kind_of_name, suggested_kind
-from extractors.english.wording.look import Wording
-from extractors.english.wording.units import capitalized_runs
+from extractors.english.kinds import kind_of_name, suggested_kind
+from extractors.english.look import Wording
+from extractors.english.units import capitalized_runs
 from extractors.grounding.entities import without_possessor
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText

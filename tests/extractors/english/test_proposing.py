@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from extractors.candidates import RDF_TYPE, RDFS_LABEL
-from extractors.grounding.iri_minting import IriMinter
+from extractors.grounding.entities import IriMinter
 from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
 from extractors.statements import StatementBuilder

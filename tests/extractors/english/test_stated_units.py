@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from extractors.english.stated_units import unit_of_property
+from extractors.english.values import unit_of_property
 from ontology import Schema
 
 HEAD = """@prefix : <http://example.org/o#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .

@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
-from extractors.english.periods import EDTF
-from extractors.english.quantities import QUDT_CURRENCY, convert
-from extractors.english.unreadable import Unreadable
-from extractors.english.values import looks_like_value, read_value
+from extractors.english.quantities import QUDT_CURRENCY, Unreadable, convert
+from extractors.english.values import EDTF, looks_like_value, read_value
 from geo.measure.units import QUDT_UNIT
 from tests.support.scripted import XSD, english, xsd
 

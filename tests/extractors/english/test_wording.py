@@ -6,7 +6,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from extractors.candidates import RDF_TYPE, UNWORDED
-from extractors.english.wording.kinds import kind_of_name, suggested_kind
+from extractors.english.kinds import kind_of_name, suggested_kind
 from ontology.schema import Schema
 from tests.support.scripted import ScriptedModel, reply, small_pipeline, urban
 

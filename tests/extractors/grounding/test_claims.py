@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from extractors.candidates import HEDGED
+from extractors.english.speech import Reservation
 from extractors.grounding.mentions import GroundedText
-from extractors.reservations import Reservation
 from extractors.text.chunking import Span
 from ontology.schema import Schema
 from tests.support.scripted import extract

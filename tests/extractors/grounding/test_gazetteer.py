@@ -8,8 +8,7 @@ from pyoxigraph import NamedNode
 from shapely import box
 
 from extractors.errors import GazetteerError
-from extractors.grounding.gazetteer import Gazetteer
-from extractors.grounding.geocoder import PlaceContext, choose
+from extractors.grounding.geocoder import Gazetteer, PlaceContext, choose
 from ontology.schema import Schema
 from tests.support.scripted import urban
 

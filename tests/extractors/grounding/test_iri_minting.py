@@ -2,7 +2,7 @@
 
 from pyoxigraph import NamedNode
 
-from extractors.grounding.iri_minting import IriMinter, slug
+from extractors.grounding.entities import IriMinter, slug
 
 BASE = "https://example.org/id/"
 

@@ -14,9 +14,8 @@ from jsonschema import validate
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelUnavailable
 from extractors.models.chat import Message
 from extractors.models.http import servers as servers_module
-from extractors.models.http.endpoint import Timeouts
+from extractors.models.http.endpoint import RetryPolicy, Timeouts
 from extractors.models.http.http_model import HttpModel
-from extractors.models.http.retries import RetryPolicy
 from extractors.models.http.servers import ServerKind
 from extractors.prompting.prompt import extraction_schema
 from tests.support.llama_server import llama_server

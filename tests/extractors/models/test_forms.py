@@ -7,11 +7,9 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from extractors.errors import ModelReplyError
-from extractors.models.forms import BlankField, BlankForm, FormModel
+from extractors.models.chat import BlankField, BlankForm, FormModel
 from extractors.models.http.http_model import HttpModel
-from extractors.prompting.answer_grammar import answer_grammar
-from extractors.prompting.form import Field, opening
-from extractors.readers.form import pairs_of
+from extractors.readers.form import Field, answer_grammar, opening, pairs_of
 from extractors.readers.opening import open_reader
 from extractors.settings import ExtractionSettings
 from ontology.schema import Schema

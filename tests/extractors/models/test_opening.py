@@ -8,9 +8,8 @@ import pytest
 
 from extractors.errors import ModelUnavailable
 from extractors.models.http.http_model import HttpModel
-from extractors.models.local.adapter_card import AdapterCard, read_card
 from extractors.models.local.embedded import EmbeddedModel
-from extractors.models.local.weights import ADAPTER_PATH
+from extractors.models.local.weights import ADAPTER_PATH, AdapterCard, read_card
 from extractors.models.opening import embedded_adapter, open_model, prompts_of
 
 DIALOGS = AdapterCard("city-facts", "a-base", "Qwen3ForCausalLM", ("RTE triples", "RTE types"), 3000)

@@ -7,10 +7,8 @@ import asyncio
 import pytest
 
 from extractors.errors import ModelReplyError, ModelTimeout, ModelUnavailable
-from extractors.models.accounting import Account, Call, Outcome, Prices, account, party
-from extractors.models.http.circuit import Circuit
-from extractors.models.http.slots import Slots
-from extractors.models.metering import MeteredModel
+from extractors.models.accounting import Account, Call, MeteredModel, Outcome, Prices, account, party
+from extractors.models.http.endpoint import Circuit, Slots
 from tests.support.scripted import ScriptedModel, words
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from extractors.prompting.templates import (
+from extractors.prompting.prompt import (
     EXAMPLES,
     PromptError,
     check_prompts,
@@ -12,7 +12,7 @@ from extractors.prompting.templates import (
     load_prompt,
     prompt_names,
 )
-from extractors.readers.examples import load_examples
+from extractors.readers.dialogs import load_examples
 
 
 def test_every_shipped_prompt_can_be_used_and_says_what_it_is_for() -> None:

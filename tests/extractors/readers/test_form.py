@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from extractors.errors import ModelRequestRefused, ModelUnavailable
-from extractors.models.chat import Token
-from extractors.models.forms import BlankForm, FilledField, FilledForm, FormModel
+from extractors.models.chat import BlankForm, FilledField, FilledForm, FormModel, Token
 from extractors.prompting.methods import FormParts
 from extractors.readers.form import FormReader, pairs_of, shown_form
 from extractors.settings import FormSettings

@@ -8,10 +8,11 @@ from typing import Any, get_args
 import pytest
 from outlines_core.fsm.outlines_core_rs import build_regex_from_schema
 
+from extractors import MethodName
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout
 from extractors.models.chat import Reply
 from extractors.pipeline import Pipeline
-from extractors.prompting.methods import FAST, METHODS, Method, MethodName, MethodUnknown, method_named
+from extractors.prompting.methods import FAST, METHODS, Method, MethodUnknown, method_named
 from extractors.readers.form import FormReader
 from extractors.readers.opening import open_reader
 from extractors.readers.reading import Reading

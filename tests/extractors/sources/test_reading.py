@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from extractors.errors import SourceError
-from extractors.sources.mapping import read_mapping
-from extractors.sources.reading import read_sources
-from extractors.sources.record import BrokenRecord, SourceKind, SourceRecord
+from extractors.sources.mapping import read_mapping, read_sources
+from extractors.sources.records import BrokenRecord, SourceKind, SourceRecord
 
 PARK = {"name": "Bryant Park", "type": "park", "text": "A park.", "geometry": "POINT (-73.98 40.75)"}
 SQUARE = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]]}

@@ -3,10 +3,19 @@
 import pytest
 from shapely import Point
 
-from extractors.sources.record import SourceKind, SourceRecord
-from extractors.sources.report import CleaningReport
-from extractors.sources.rules import Cleaner, CleanRecord, Rule, Rules
-from extractors.text.stripping import gibberish_share, strip_gibberish, strip_markup, strip_urls, tidied
+from extractors.sources.records import SourceKind, SourceRecord
+from extractors.sources.rules import (
+    Cleaner,
+    CleaningReport,
+    CleanRecord,
+    Rule,
+    Rules,
+    gibberish_share,
+    strip_gibberish,
+    strip_markup,
+    strip_urls,
+    tidied,
+)
 
 GOOD = "Bryant Park is a public park in Midtown Manhattan that opened in 1847 beside the library."
 GERMAN = (

@@ -6,12 +6,11 @@ import re
 
 import pytest
 
-from extractors.english.wording.units import capitalized_runs
+from extractors.english.units import capitalized_runs
 from extractors.grounding.linking import normalize
-from extractors.prompting.answer_grammar import answer_grammar
+from extractors.readers.form import answer_grammar
 from extractors.text.chunking import Span
-from extractors.text.cleaning import detect_language
-from extractors.text.letters import LETTER
+from extractors.text.cleaning import LETTER, detect_language
 from ontology.schema import Schema
 from tests.support.scripted import ScriptedModel, reply, small_pipeline
 

@@ -7,7 +7,8 @@ from random import Random
 
 import pytest
 
-from extractors.prompting.form import NONE, Field, read_answer
+from extractors.models.chat import NONE
+from extractors.readers.form import Field, read_answer
 from research.training.dataset import Example, Mixture, build, fingerprint
 from research.training.frames.fields import UNLABELED, TopicFields, read_names
 from research.training.labeled import LabeledSentence, Topic

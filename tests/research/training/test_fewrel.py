@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from extractors.prompting.form import Field
+from extractors.readers.form import Field
 from research.training.labeled import read_fewrel
 
 WORDS = 'The " High Bridge " ( built by Ada \'s firm ) crosses the River Aa , a four - lane road .'

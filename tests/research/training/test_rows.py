@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from extractors.errors import TrainingDataError
-from extractors.prompting.form import NONE
+from extractors.models.chat import NONE
 from research.training.dataset import Example
 from research.training.frames.fields import Asked
 from research.training.rows import Dialogs, rows_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from extractors.prompting.form import Field
+from extractors.readers.form import Field
 from research.training.labeled import LabeledSentence, read_topic, read_topics
 
 ONTOLOGY = {

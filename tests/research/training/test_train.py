@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra research")
 pytest.importorskip("peft", reason="training needs the extra research")
 
 from extractors.errors import TrainingDataError  # noqa: E402
-from extractors.models.local.adapter_card import read_card  # noqa: E402
+from extractors.models.local.weights import read_card  # noqa: E402
 from extractors.models.opening import prompts_of  # noqa: E402
 from research.training.dataset import Mixture  # noqa: E402
 from research.training.lora import Settings  # noqa: E402

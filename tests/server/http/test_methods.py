@@ -7,7 +7,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from extractors.prompting.templates import PromptError
+from extractors.prompting.prompt import PromptError
 from server.cli.app import command_line
 from server.runtime.wiring import build
 from server.settings import Settings

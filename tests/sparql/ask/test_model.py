@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from extractors.prompting.templates import PromptError
+from extractors.prompting.prompt import PromptError
 from tests.sparql.ask.conftest import City, RecordedModel
 
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad
 
-from extractors.grounding.linking import LabelEntry
-from extractors.grounding.name_similarity import are_distinct
+from extractors.grounding.linking import LabelEntry, are_distinct
 from sparql.names.labels import LabelIndex
 
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from extractors.errors import ModelRequestRefused
-from extractors.models.chat import Message, PromptProfile, Reply, Token
-from extractors.models.forms import BlankForm, FilledField, FilledForm
+from extractors.models.chat import BlankForm, FilledField, FilledForm, Message, PromptProfile, Reply, Token
 
 
 class RecordedForms:

@@ -8,8 +8,8 @@ import pytest
 
 from extractors.errors import ModelRequestRefused, ModelUnavailable
 from extractors.models.accounting import account
+from extractors.models.http.endpoint import RetryPolicy
 from extractors.models.http.http_model import HttpModel
-from extractors.models.http.retries import RetryPolicy
 from extractors.models.http.servers import ServerKind
 from extractors.models.opening import open_model
 from tests.support.asking import ASK, PATIENT, QUICK, SCHEMA, ask, until

@@ -11,8 +11,8 @@ import pytest
 
 import extractors.models
 from extractors.errors import ModelReplyError
+from extractors.models.http.endpoint import RetryPolicy, pause_of
 from extractors.models.http.replies import read_reply
-from extractors.models.http.retries import RetryPolicy, pause_of
 
 
 def completion(text: str, tokens: list[dict[str, Any]] | None = None) -> dict[str, Any]:

@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 
 from extractors.errors import ModelError, ModelReplyError, ModelRequestRefused, ModelUnavailable
-from extractors.models.chat import Message
-from extractors.models.forms import BlankField, BlankForm
-from extractors.models.http.endpoint import Timeouts
+from extractors.models.chat import BlankField, BlankForm, Message
+from extractors.models.http.endpoint import RetryPolicy, Timeouts
 from extractors.models.http.http_model import HttpModel
-from extractors.models.http.retries import RetryPolicy
 from tests.support.asking import ASK, PATIENT, QUICK, SCHEMA, ask
 from tests.support.tgi_rules import VERSIONS, Refusal, chat_refusal, generate_refusal
 from tests.support.tgi_stand_in import MODEL, StandIn, free_port, running

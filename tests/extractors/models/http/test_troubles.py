@@ -8,10 +8,8 @@ import pytest
 
 from extractors.errors import ModelReplyError, ModelRequestRefused, ModelTimeout, ModelUnavailable
 from extractors.models.chat import Message
-from extractors.models.http.circuit import Circuit
-from extractors.models.http.endpoint import Endpoint, Timeouts
+from extractors.models.http.endpoint import Circuit, Endpoint, RetryPolicy, Timeouts
 from extractors.models.http.http_model import HttpModel
-from extractors.models.http.retries import RetryPolicy
 from tests.support.asking import ASK, PATIENT, QUICK, SCHEMA, ask, until
 from tests.support.tgi_stand_in import StandIn, free_port
 

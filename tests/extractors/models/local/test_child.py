@@ -15,8 +15,7 @@ import pytest
 
 from extractors.errors import ModelTimeout, ModelUnavailable
 from extractors.models.local import weights
-from extractors.models.local.child import Child
-from extractors.models.local.embedded import EmbeddedModel
+from extractors.models.local.embedded import Child, EmbeddedModel
 from extractors.models.local.weights import find_adapter
 
 ECHO = """

@@ -9,13 +9,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from extractors.errors import ModelReplyError, ModelRequestRefused
-from extractors.models.chat import Message
-from extractors.models.forms import BlankField, BlankForm, FormModel
+from extractors.models.chat import BlankField, BlankForm, FormModel, Message
 from extractors.models.local.embedded import EmbeddedModel
 from extractors.models.opening import open_model
-from extractors.prompting.answer_grammar import answer_grammar
-from extractors.prompting.form import Field, opening
-from extractors.readers.form import pairs_of
+from extractors.readers.form import Field, answer_grammar, opening, pairs_of
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import gguf
 import numpy
 import pytest
 
-from extractors.models.local.merging import cache_folder, merged_weights
+from extractors.models.local.weights import cache_folder, merged_weights
 
 WEIGHT = "blk.0.attn_q.weight"
 OTHER = "blk.0.attn_norm.weight"

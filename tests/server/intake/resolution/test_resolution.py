@@ -270,13 +270,13 @@ async def test_merging_needs_the_scope_to_review(client: httpx.AsyncClient, serv
     ],
 )
 def test_names_have_the_same_words_or_not(one: str, other: str, same: bool):
-    from extractors.grounding.name_similarity import same_words
+    from extractors.grounding.linking import same_words
 
     assert same_words(one, other) is same
 
 
 def test_a_slip_in_a_word_may_be_another_word():
-    from extractors.grounding.name_similarity import same_words
+    from extractors.grounding.linking import same_words
 
     assert same_words("Harlen", "Harlem", misspelled=True)
     assert same_words("Kensington", "Kennington", misspelled=True)
@@ -284,7 +284,7 @@ def test_a_slip_in_a_word_may_be_another_word():
 
 
 def test_numbers_and_directions_separate_names():
-    from extractors.grounding.name_similarity import are_distinct
+    from extractors.grounding.linking import are_distinct
 
     assert are_distinct("East Harlem", "Harlem")
     assert are_distinct("41st Street", "42nd Street")

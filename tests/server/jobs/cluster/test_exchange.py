@@ -6,8 +6,7 @@ import pytest
 
 from extractors.errors import ModelRequestRefused, ModelUnavailable
 from extractors.models.accounting import account
-from extractors.models.chat import Token
-from extractors.models.forms import BlankField, BlankForm, FilledField, FilledForm
+from extractors.models.chat import BlankField, BlankForm, FilledField, FilledForm, Token
 from server.jobs.cluster import Exchange, KeptModel
 from tests.support.answering import AnsweringModel
 

@@ -1,1 +1,0 @@
-"""What a clause makes of its statement: stated, denied, supposed, ordered, claimed by others, in fiction."""

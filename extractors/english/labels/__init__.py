@@ -1,1 +1,0 @@
-"""Reading an English text by the ontology's labels, without a model; imports `wording` only."""

@@ -1,4 +1,0 @@
-"""Language models: the `ChatModel` Protocol, its adapters, and what calls cost.
-
-May import `extractors.errors`.
-"""
