@@ -19,20 +19,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = [
-    "CalibrationError",
-    "EvaluationError",
-    "ExtractionError",
-    "GazetteerError",
-    "ModelError",
-    "ModelReplyError",
-    "ModelRequestRefused",
-    "ModelTimeout",
-    "ModelUnavailable",
-    "SourceError",
-    "TrainingDataError",
-]
-
 
 class ExtractionError(Exception):
     """Something kept text from becoming candidates; the message says what to do about it."""

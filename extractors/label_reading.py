@@ -18,8 +18,6 @@ from extractors.prompting.prompt import IS_A
 from extractors.prompting.reply import ReplyTriple
 from extractors.text.chunking import Span
 
-__all__ = ["LabelReading"]
-
 _CONFIDENCE: Final = 0.7
 """Of statements that only the labels say, 30 of 40 were right on practice sentences (decision 110)."""
 

@@ -21,13 +21,11 @@ from extractors.models.chat import ChatModel
 from extractors.prompting.methods import FAST, OPEN, Method
 from extractors.readers.opening import open_reader
 from extractors.readers.reading import Reader, Reading, Turn
-from extractors.settings import ExtractionSettings, ProfileSettings
+from extractors.settings import ExtractionSettings
 from extractors.statements import StatementBuilder
 from extractors.text.chunking import Chunk, Span, chunks
 from extractors.text.cleaning import check_text, readable
 from ontology.schema import Schema
-
-__all__ = ["ExtractionSettings", "Pipeline", "ProfileSettings", "Progress"]
 
 Progress = Callable[[Mapping[str, Any]], None]
 """Is called with each step of an extraction as it is done."""

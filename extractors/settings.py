@@ -11,8 +11,6 @@ from extractors.prompting.methods import FAST, FormParts, Method
 from extractors.text.chunking import ChunkSize
 from extractors.text.cleaning import MAXIMUM_CHARACTERS
 
-__all__ = ["ExtractionSettings", "FormSettings", "ProfileSettings"]
-
 
 @dataclass(frozen=True)
 class ProfileSettings:

@@ -62,7 +62,7 @@ from extractors.grounding.linking import Linker
 from extractors.grounding.mentions import GroundedText
 from extractors.label_reading import LabelReading
 from extractors.text.chunking import Span
-from ontology.articles import with_article
+from ontology.labels import with_article
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 

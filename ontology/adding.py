@@ -10,11 +10,17 @@ from pathlib import Path
 
 from pyoxigraph import NamedNode
 
-from ontology.catalog import CATALOG, read_catalog
 from ontology.errors import OntologyError, OntologyImportMissing, OntologyUnreadable
-from ontology.loading import SUFFIXES, OntologyFile, imports_of, names_of, read_file, read_folder
-
-__all__ = ["Added", "add"]
+from ontology.loading import (
+    CATALOG,
+    SUFFIXES,
+    OntologyFile,
+    imports_of,
+    names_of,
+    read_catalog,
+    read_file,
+    read_folder,
+)
 
 _IMPORTS = "imports"
 """The folder inside the ontology folder that gets what is imported: only the catalog refers to it."""

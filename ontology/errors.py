@@ -14,16 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = [
-    "OntologyError",
-    "OntologyImportMissing",
-    "OntologySyntaxError",
-    "OntologyTermError",
-    "OntologyUnreadable",
-    "ReasonerFailed",
-    "ReasonerMissing",
-]
-
 
 class OntologyError(Exception):
     """An ontology file that cannot be used; the message says where and what to do."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-
-__all__ = ["local_name", "normalize", "readable", "split_camel_case", "stem", "words"]
+from typing import Final
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -86,3 +85,16 @@ def stem(word: str) -> str:
     if len(word) > 3 and word[-1] in "ey":
         word = word[:-1]
     return word
+
+
+_VOWEL_LETTERS: Final = "aeiou"
+_CONSONANTS: Final = ("uni", "use", "usu", "uti", "euro", "one", "once")
+"""Words that begin with the letter of a vowel and the sound of a consonant."""
+_SILENT: Final = ("hour", "honor", "honour", "honest", "heir")
+
+
+def with_article(noun: str) -> str:
+    """Return a noun with "a" or "an"."""
+    word = noun.casefold()
+    vowel = word[:1] in _VOWEL_LETTERS and not word.startswith(_CONSONANTS)
+    return f"{'an' if vowel or word.startswith(_SILENT) else 'a'} {noun}"

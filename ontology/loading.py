@@ -1,4 +1,9 @@
-"""Ontology files read into triples, with errors that an editor can act on."""
+"""Ontology files read into triples, with errors that an editor can act on, and the catalog of a folder.
+
+The catalog names the files of imported ontologies, so that nothing is fetched from a network. It is
+`catalog-v001.xml` in OASIS XML Catalogs 1.1 format (section 6), as Protege writes it: `uri` entries, also
+inside `group`, with `xml:base`. Only file references are followed.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +11,15 @@ import hashlib
 import re
 from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from urllib.parse import unquote, urlsplit
 
 from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple, parse
 
 from ontology import vocabulary as v
-from ontology.catalog import CATALOG, Catalog, read_catalog
 from ontology.errors import (
     OntologyError,
     OntologyImportMissing,
@@ -22,7 +27,55 @@ from ontology.errors import (
     OntologyUnreadable,
 )
 
-__all__ = ["SUFFIXES", "OntologyFile", "imports_of", "line_of", "names_of", "read_file", "read_folder"]
+CATALOG = "catalog-v001.xml"
+_BASE = "{http://www.w3.org/XML/1998/namespace}base"
+_LOCAL = ("", "file")
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The files of ontology IRIs, with the line of each entry."""
+
+    path: Path
+    entries: Mapping[str, tuple[Path, int]] = field(default_factory=dict)
+
+    def find(self, iri: str) -> tuple[Path, int] | None:
+        """The file of an ontology and the line of its entry; a trailing # or / does not matter."""
+        return self.entries.get(iri.rstrip("#/"))
+
+
+def read_catalog(folder: Path, content: bytes | None = None) -> Catalog:
+    """The catalog of a folder, or of this content instead; empty where there is none.
+
+    Raises OntologySyntaxError with the line.
+    """
+    path = folder / CATALOG
+    if content is None:
+        if not path.is_file():
+            return Catalog(path)
+        content = path.read_bytes()
+    # Imported here: most folders have no catalog.
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    try:
+        root = etree.fromstring(content, parser)
+    except etree.XMLSyntaxError as error:
+        raise OntologySyntaxError(
+            f"{error.msg}.", "Correct the XML there.", file=path, line=error.lineno or None
+        ) from error
+    entries: dict[str, tuple[Path, int]] = {}
+    for element in root.iter("{*}uri"):
+        name, target = element.get("name"), element.get("uri")
+        if name and target and urlsplit(target).scheme in _LOCAL:
+            base = folder
+            for above in reversed([element, *element.iterancestors()]):
+                base = base / unquote(urlsplit(str(above.get(_BASE, ""))).path)
+            found = (base / unquote(urlsplit(str(target)).path)).resolve()
+            line = element.sourceline
+            entries.setdefault(str(name).rstrip("#/"), (found, line if isinstance(line, int) else 1))
+    return Catalog(path, entries)
+
 
 SUFFIXES = (".ttl", ".owl", ".rdf", ".nt")
 _NAME = re.compile(r'<[^<>"\s]*>|"[^"\s]*"|(?<![\w-])(?:[\w-]+(?:\.[\w-]+)*)?:[\w.%-]*')

@@ -7,8 +7,6 @@ from enum import StrEnum
 
 from pyoxigraph import NamedNode
 
-__all__ = ["OntologyClass", "OntologyProperty", "PropertyKind", "Snippet"]
-
 
 @dataclass(frozen=True)
 class OntologyClass:

@@ -15,7 +15,7 @@ from pyoxigraph import NamedNode
 from rdflib.collection import Collection
 from rdflib.namespace import OWL, RDF, RDFS, SH
 
-from ontology.pickling import state_without_cached
+from ontology.schema import state_without_cached
 from shapes.errors import UNEXPECTED, ShapeMalformed, in_words
 from shapes.graph import to_oxigraph
 from shapes.paths import (

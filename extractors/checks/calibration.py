@@ -19,14 +19,6 @@ import numpy as np
 
 from extractors.errors import CalibrationError
 
-__all__ = [
-    "CONFIRMED",
-    "FILE_NAME",
-    "Calibration",
-    "load_calibration",
-    "read_calibration",
-]
-
 FILE_NAME: Final = "calibration.json"
 """The name of the file in an adapter's folder."""
 

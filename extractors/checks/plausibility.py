@@ -30,8 +30,7 @@ from extractors.grounding.entities import Name, name_key
 from extractors.grounding.interpretation import Interpretation
 from extractors.grounding.linking import Fit, Linker
 from extractors.grounding.mentions import GroundedText
-from ontology.articles import with_article
-from ontology.labels import stem, words
+from ontology.labels import stem, with_article, words
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty
 

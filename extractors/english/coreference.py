@@ -19,8 +19,6 @@ from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 from ontology.terms import OntologyClass
 
-__all__ = ["OPENERS", "Antecedents", "is_anaphor"]
-
 _SENTENCES_BACK: Final = 2
 _THING: Final = frozenset({"it", "its", "itself"})
 _PERSON: Final = frozenset({"he", "she", "him", "her", "his", "hers", "himself", "herself"})

@@ -29,8 +29,6 @@ from extractors.text.cleaning import is_foreign
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 
-__all__ = ["Interpretation", "Interpreter", "StatedTriple", "Synonyms", "no_synonym"]
-
 _AFTER_HEAD = re.compile(
     r"\s*(?:,|\b(?:of|in|on|at|for|by|with|from|near|that|which|who|to|along|between|designed|built)\b)"
 )

@@ -20,8 +20,6 @@ from ontology.labels import normalize, stem, words
 from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 
-__all__ = ["Canonical", "Ends", "RelationWords"]
-
 FORM_SCORE: Final = 0.95
 """Another form of a label's own words: nearly always the same relation."""
 CONVERSE_SCORE: Final = 0.9

@@ -12,8 +12,6 @@ from extractors.models.local.weights import FORM, read_card
 if TYPE_CHECKING:
     from extractors.models.http.endpoint import Timeouts
 
-__all__ = ["embedded_adapter", "open_model", "prompts_of"]
-
 
 def embedded_adapter(model: str | None, adapter: str | None) -> Path | None:
     """The adapter of the embedded model: the shipped one belongs to the packaged weights alone."""

@@ -17,7 +17,7 @@ from extractors.prompting.prompt import IS_A, Prompt, extraction_schema, triple_
 from extractors.prompting.reply import ReplyTriple, is_faithful, numbered_line, triple_finder
 from extractors.readers.dialogs import Talk, triples_in, words_in
 from extractors.readers.reading import merged
-from ontology.articles import with_article
+from ontology.labels import with_article
 from ontology.schema import Schema
 from ontology.terms import OntologyClass
 

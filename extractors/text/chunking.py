@@ -10,8 +10,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Chunk", "ChunkSize", "Span", "SpanIndex", "chunks", "sentences"]
-
 _CHARACTERS_PER_WORD = 12
 _LOOK_BACK = 40
 _LONGEST_LEAD = 40

@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from pyoxigraph import BlankNode, NamedNode
 
 from ontology import vocabulary as v
-from ontology.checks.findings import Finding, Level, Rule
-from ontology.checks.lint_context import LintContext
+from ontology.checks.findings import Finding, Level, LintContext, Rule
 from ontology.graph import Graph, Node
 from ontology.schema import Schema
-
-__all__ = ["KNOWN_TERMS", "axioms", "effect"]
 
 NOT_INFERRED = Rule(
     "axiom_not_inferred",

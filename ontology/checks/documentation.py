@@ -9,12 +9,9 @@ from collections.abc import Iterator
 from pyoxigraph import NamedNode
 
 from ontology import vocabulary as v
-from ontology.checks.findings import Finding, Level, Rule
-from ontology.checks.lint_context import LintContext, Term, is_standard
+from ontology.checks.findings import Finding, Level, LintContext, Rule, Term, is_standard
 from ontology.graph import Node
 from ontology.terms import OntologyClass
-
-__all__ = ["documentation"]
 
 MISSING_LICENSE = Rule("missing_license", Level.INFO, "An ontology names no license.")
 MISSING_CREATOR = Rule("missing_creator", Level.INFO, "An ontology names nobody who made it.")

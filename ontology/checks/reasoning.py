@@ -21,12 +21,9 @@ from time import monotonic
 from pyoxigraph import NamedNode, RdfFormat, Triple, serialize
 
 from ontology import vocabulary as v
-from ontology.checks.findings import Finding, Level, Rule, in_order
-from ontology.checks.term_positions import TermPositions
+from ontology.checks.findings import Finding, Level, Rule, TermPositions, in_order
 from ontology.errors import ReasonerFailed, ReasonerMissing
 from ontology.schema import Schema
-
-__all__ = ["INCONSISTENT", "UNSATISFIABLE", "ReasonerVerdict", "java_command", "lint_reasoned", "reason"]
 
 INCONSISTENT = Rule("inconsistent", Level.ERROR, "The axioms contradict each other: everything follows.")
 UNSATISFIABLE = Rule("unsatisfiable_class", Level.ERROR, "By the axioms a class can have no instance.")

@@ -1,18 +1,62 @@
-"""The findings of a check as text, JSON, Markdown, and SARIF 2.1.0 for code hosts' annotations."""
+"""Reports of a check: its findings as text, JSON, Markdown and SARIF 2.1.0, and the OWL 2 profiles."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from ontology.checks.findings import Finding, Level
-from ontology.checks.profiles import Profile
+from pyoxigraph import Quad, Store, Triple
 
-__all__ = ["CheckReport", "ReportFormat"]
+from ontology.checks.findings import Finding, Level, Rule
+from ontology.schema import Schema
+
+NOT_DL = Rule("not_owl_dl", Level.WARN, "The axioms go beyond OWL 2 DL, so a reasoner may refuse them.")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One profile (OWL 2 Profiles); `outside` counts the offending axioms by their kind."""
+
+    name: str
+    holds: bool
+    outside: Mapping[str, int]
+
+
+def profiles(triples: Collection[Triple]) -> tuple[Profile, ...]:
+    """The profiles DL, EL, QL and RL of an ontology's triples."""
+    # Imported here: reports are written without it.
+    from pyowl2_profiles import detect_profiles
+
+    store = Store()
+    store.extend(Quad(*triple) for triple in triples)
+    found = detect_profiles(store, None)
+    return tuple(
+        Profile(name, bool(found[name]["in_profile"]), dict(found[name]["violations_by_axiom_type"]))
+        for name in ("dl", "el", "ql", "rl")
+    )
+
+
+def lint_profile(schema: Schema, found: Collection[Profile]) -> tuple[Finding, ...]:
+    """One finding when the files together are not in OWL 2 DL."""
+    outside = next((one.outside for one in found if one.name == "dl" and not one.holds), None)
+    if outside is None:
+        return ()
+    said = ", ".join(f"{kind} ({count})" for kind, count in sorted(outside.items()))
+    file = schema.files[0].path if schema.files else None
+    return (
+        Finding(
+            NOT_DL,
+            f"Outside OWL 2 DL: {said}.",
+            "Change these axioms if you want to reason; the server itself works with them.",
+            file=file,
+        ),
+    )
+
 
 _SARIF_LEVEL = {Level.ERROR: "error", Level.WARN: "warning", Level.INFO: "note"}
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -24,8 +24,7 @@ from extractors.candidates import Candidate, Extraction
 from extractors.errors import ModelError
 from extractors.models.chat import ChatModel
 from extractors.prompting.prompt import load_prompt
-from ontology.articles import with_article
-from ontology.labels import normalize
+from ontology.labels import normalize, with_article
 from ontology.terms import OntologyProperty, PropertyKind
 from server.curation.proposing import entity_named, object_of
 from server.errors import InvalidBody, SelectionChanged, ServerError

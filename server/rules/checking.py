@@ -25,8 +25,7 @@ from sparql.model.errors import PayloadProblem
 from sparql.syntax.nesting import ShallowFile
 
 if TYPE_CHECKING:
-    from ontology.checks.profiles import Profile
-    from ontology.checks.reporting import CheckReport
+    from ontology.checks.reporting import CheckReport, Profile
     from shapes.gate.gate import ShapesGate
     from shapes.loading import ShapesFiles
 
@@ -147,7 +146,7 @@ LINTED: WeakKeyDictionary[Schema, Linted] = WeakKeyDictionary()
 
 def _lint(schema: Schema) -> Linted:
     from ontology.checks.linting import lint_ontology
-    from ontology.checks.profiles import lint_profile, profiles
+    from ontology.checks.reporting import lint_profile, profiles
 
     linted = LINTED.get(schema)
     if linted is None:

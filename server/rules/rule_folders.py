@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontology import Schema
-from ontology.catalog import CATALOG
 from ontology.errors import OntologyError
+from ontology.loading import CATALOG, OntologyFile, read_file
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
-from ontology.loading import OntologyFile, read_file
 from server.errors import UnknownResource
 from server.rules.checking import Folders, check_shallow
 from server.rules.edits import Edit, Files, FolderReadOnly, Kind, RulesUnusable

@@ -20,8 +20,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from ontology import OntologyProperty, PropertyKind, Schema
 from ontology import vocabulary as v
-from ontology.graph import Node
-from ontology.hierarchy import properties_apart
+from ontology.graph import Node, properties_apart
 from shapes.authoring.demands import Overrides
 from shapes.configuration import Generation
 from sparql.model.vocabulary import RDF, RDFS, SH, UKG, XSD, Namespace

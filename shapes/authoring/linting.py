@@ -13,8 +13,7 @@ from rdflib.collection import Collection
 from rdflib.namespace import OWL, RDF, RDFS, SH, XSD
 
 from ontology import Schema
-from ontology.checks.findings import Finding, Level, Rule, in_order
-from ontology.checks.term_positions import TermPositions
+from ontology.checks.findings import Finding, Level, Rule, TermPositions, in_order
 from shapes.authoring.demands import PARAMETERS, Demands, Overrides, all_of, contradictions, demands_of
 from shapes.authoring.generating import generate_shapes
 from shapes.authoring.syntax import IllFormed, Unsupported, effect, ill_formed, unsupported

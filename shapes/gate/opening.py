@@ -21,7 +21,7 @@ import rdflib
 from pyoxigraph import NamedNode
 
 from ontology import Schema
-from ontology.checks.term_positions import TermPositions
+from ontology.checks.findings import TermPositions
 from shapes import paths
 from shapes.configuration import Generation
 from shapes.errors import ShapeMalformed

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ontology.articles import with_article
+from ontology.labels import with_article
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pickle
 from functools import cached_property
 from typing import Any
 
-from ontology.pickling import state_without_cached
+from ontology.schema import state_without_cached
 
 
 class Interruption:

@@ -11,9 +11,9 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from extractors.candidates import Candidate, Extraction
 from extractors.models.chat import Message, PromptProfile, Reply, Token
-from extractors.pipeline import ExtractionSettings, Pipeline
+from extractors.pipeline import Pipeline
 from extractors.prompting.methods import METHODS
-from extractors.settings import ProfileSettings
+from extractors.settings import ExtractionSettings, ProfileSettings
 from extractors.text.chunking import ChunkSize
 from ontology.schema import Schema
 from sparql.names.labels import LabelIndex

@@ -16,8 +16,6 @@ import secrets
 import sys
 from typing import Any, TextIO
 
-__all__ = ["main"]
-
 # llama.cpp's OpenMP threads otherwise spin while they wait and starve all else on a small machine. Never
 # to spin costs a third of the time: two threads meet hundreds of times for a token, and to sleep and be
 # woken takes longer than what the other has left to do. So they spin for less than a tenth of a millisecond

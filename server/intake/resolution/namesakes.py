@@ -19,7 +19,7 @@ from shapely.geometry.base import BaseGeometry
 from extractors.candidates import UNKNOWN_TERM, WRONG_CLASS
 from geo.measure.measures import distance_m
 from ontology import Schema
-from ontology.articles import with_article
+from ontology.labels import with_article
 from server.intake.batch import Batch, name_of
 from sparql.ask.places import StatedPlaces, Where
 from sparql.model.change import Violation

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from ontology.catalog import CATALOG
+from ontology.loading import CATALOG
 from server.errors import InvalidBody, MalformedBody
 from server.http.access.keys import Scope
 from server.http.bodies.request_bodies import body_schema, read_body, read_json

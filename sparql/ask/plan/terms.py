@@ -9,7 +9,7 @@ from typing import Final
 
 from pyoxigraph import NamedNode
 
-from ontology.articles import with_article as indefinite
+from ontology.labels import with_article as indefinite
 from sparql.ask.linking.words import english
 
 _LISTED: Final = 10
