@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
-from pyoxigraph import BlankNode, Literal, NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions, Store
 
 from ontology import vocabulary as v
 from ontology.checks.axioms import axioms
-from ontology.checks.documentation import documentation
 from ontology.checks.findings import (
     Finding,
     Level,
@@ -25,167 +26,6 @@ from ontology.graph import Node
 from ontology.schema import Schema
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 
-SELF_INVERSE = Rule(
-    "self_inverse_ends", Level.WARN, "A property is its own inverse, and its domain is not its range."
-)
-INVERSE_ENDS = Rule(
-    "inverse_ends", Level.WARN, "Of two inverse properties, the domain of one is not the range of the other."
-)
-SYMMETRIC_ENDS = Rule(
-    "symmetric_ends", Level.WARN, "A property is symmetric, and its domain is not its range."
-)
-SELF_EQUIVALENCE = Rule("self_equivalence", Level.WARN, "A term is stated to be equivalent to itself.")
-TRANSITIVE_FUNCTIONAL = Rule(
-    "transitive_functional", Level.WARN, "A property is transitive and functional, which OWL 2 DL forbids."
-)
-MERGED_CONCEPTS = Rule("merged_concepts", Level.INFO, "The label of a class names two concepts.")
-NO_FILLER = Rule(
-    "restriction_without_filler",
-    Level.WARN,
-    "A restriction lacks its property, or what it demands of the values.",
-)
-FUNCTIONAL_VALUE = Rule(
-    "functional_value", Level.INFO, "A date or a measure is functional, where sources differ."
-)
-
-_TWO_CONCEPTS = re.compile(r"\w\s*(?:/|&|\b(?:and|or)\b)\s*\w", re.IGNORECASE)
-_ON_PROPERTY = (v.ON_PROPERTY, NamedNode(v.OWL + "onProperties"))
-_FILLERS = (
-    v.SOME_VALUES_FROM, v.ALL_VALUES_FROM, v.HAS_VALUE, v.MIN_CARDINALITY, v.MAX_CARDINALITY, v.CARDINALITY,
-    v.MIN_QUALIFIED, v.MAX_QUALIFIED, v.QUALIFIED, NamedNode(v.OWL + "hasSelf"),
-)  # fmt: skip
-_RESTRICTION = NamedNode(v.OWL + "Restriction")
-_DATES = frozenset(NamedNode(v.XSD + name) for name in ("date", "gYear", "gYearMonth", "dateTime"))
-
-
-def pitfalls(context: LintContext) -> Iterator[Finding]:
-    """All findings of these rules."""
-    for term in context.own:
-        if isinstance(term, OntologyProperty):
-            yield from _ends(context, term)
-            yield from _functional(context, term)
-        else:
-            yield from _merged(context, term)
-    yield from _self_equivalent(context)
-    yield from _restrictions(context)
-
-
-def _ends(context: LintContext, term: OntologyProperty) -> Iterator[Finding]:
-    find = context.places.finding
-    apart = bool(term.domains and term.ranges) and term.domains != term.ranges
-    both = "Make domain and range the same, "
-    if apart and term.symmetric:
-        yield find(
-            SYMMETRIC_ENDS,
-            term.iri,
-            "is symmetric, but its domain is not its range: each end is then in both.",
-            both + "or remove owl:SymmetricProperty.",
-        )
-    own_inverse = [one for one in context.graph.objects(term.iri, v.INVERSE_OF) if one == term.iri]
-    if apart and own_inverse:
-        yield find(
-            SELF_INVERSE,
-            term.iri,
-            "is its own inverse, but its domain is not its range.",
-            both + "or name another property with owl:inverseOf.",
-        )
-    for other in _inverses(context, term):
-        inverse = context.schema.written(other.iri)
-        for here, there, words in (
-            (term.domains, other.ranges, ("domain", "range")),
-            (term.ranges, other.domains, ("range", "domain")),
-        ):
-            if here and there and here != there:
-                yield find(
-                    INVERSE_ENDS,
-                    term.iri,
-                    f"has another {words[0]} than its inverse {inverse} has as {words[1]}.",
-                    "Make them the same, or remove owl:inverseOf.",
-                )
-
-
-def _inverses(context: LintContext, term: OntologyProperty) -> Iterator[OntologyProperty]:
-    """The other properties that are stated as inverses, each pair from one end only."""
-    for node in context.graph.objects(term.iri, v.INVERSE_OF):
-        other = context.schema.properties.get(node) if isinstance(node, NamedNode) else None
-        if other is None or other.iri == term.iri:
-            continue
-        if term.iri in context.graph.objects(other.iri, v.INVERSE_OF) and other.iri.value < term.iri.value:
-            continue
-        yield other
-
-
-def _functional(context: LintContext, term: OntologyProperty) -> Iterator[Finding]:
-    if term.functional and term.transitive:
-        yield context.places.finding(
-            TRANSITIVE_FUNCTIONAL,
-            term.iri,
-            "is transitive and functional: all that follows on a chain would be one thing.",
-            "Remove one of the two; a functional part of it can be a subproperty.",
-        )
-    if term.functional and (term.unit is not None or term.ranges & _DATES):
-        yield context.places.finding(
-            FUNCTIONAL_VALUE,
-            term.iri,
-            "is functional, but sources differ in dates and measures, and then contradict each other.",
-            "Remove owl:FunctionalProperty; a shape with sh:maxCount 1 keeps one value in the graph.",
-        )
-
-
-def _merged(context: LintContext, term: OntologyClass) -> Iterator[Finding]:
-    if _TWO_CONCEPTS.search(term.label):
-        yield context.places.finding(
-            MERGED_CONCEPTS,
-            term.iri,
-            f'has the label "{term.label}", which names two concepts.',
-            "Make a class of each, below a common one.",
-        )
-
-
-def _self_equivalent(context: LintContext) -> Iterator[Finding]:
-    for predicate in (v.EQUIVALENT_CLASS, v.EQUIVALENT_PROPERTY):
-        for one, other in context.graph.pairs(predicate):
-            if one == other and isinstance(one, NamedNode):
-                yield context.places.finding(
-                    SELF_EQUIVALENCE,
-                    one,
-                    "is stated to be equivalent to itself.",
-                    "Remove the axiom, or name the term that was meant.",
-                )
-
-
-def _restrictions(context: LintContext) -> Iterator[Finding]:
-    graph = context.graph
-    owners = {
-        node: subject
-        for predicate in (v.SUBCLASS_OF, v.EQUIVALENT_CLASS)
-        for subject, node in graph.pairs(predicate)
-    }
-    for node, kind in graph.pairs(v.TYPE):
-        if kind != _RESTRICTION:
-            continue
-        lacks = [
-            words
-            for words, predicates in (("owl:onProperty", _ON_PROPERTY), ("a filler", _FILLERS))
-            if not graph.objects(node, *predicates)
-        ]
-        if lacks:
-            owner = owners.get(node)
-            named = owner if isinstance(owner, NamedNode) else _RESTRICTION
-            yield context.places.finding(
-                NO_FILLER,
-                named,
-                f"has a restriction without {' and '.join(lacks)}: it demands nothing.",
-                "Complete it, for example with owl:someValuesFrom, or remove it.",
-            )
-
-
-MISSING_LABEL = Rule("missing_label", Level.WARN, "A term has no rdfs:label, so no text can name it.")
-MISSING_DEFINITION = Rule("missing_definition", Level.WARN, "A term has no skos:definition or rdfs:comment.")
-MULTIPLE_LABELS = Rule("multiple_labels", Level.WARN, "A term has two rdfs:label of one language.")
-DUPLICATE_LABEL = Rule("duplicate_label", Level.WARN, "Two classes, or two properties, have one label.")
-MISSING_DOMAIN = Rule("missing_domain", Level.INFO, "A property has no domain.")
-MISSING_RANGE = Rule("missing_range", Level.INFO, "A property has no range.")
 INTERSECTING_DOMAINS = Rule(
     "intersecting_domains",
     Level.WARN,
@@ -208,8 +48,6 @@ NO_DISJOINTNESS = Rule(
     Level.WARN,
     "No two classes are stated to be disjoint, so wrong classes are never noticed.",
 )
-DEPRECATED_IN_USE = Rule("deprecated_in_use", Level.WARN, "An axiom of a current term uses a deprecated one.")
-MISSING_REPLACEMENT = Rule("missing_replacement", Level.INFO, "A deprecated term names no replacement.")
 MISSING_ONTOLOGY = Rule("missing_ontology_iri", Level.WARN, "A file declares no owl:Ontology.")
 MISSING_VERSION = Rule("missing_version_iri", Level.WARN, "An ontology has no owl:versionIRI.")
 
@@ -220,8 +58,106 @@ _TO_PROPERTY = (v.SUBPROPERTY_OF, v.EQUIVALENT_PROPERTY, v.INVERSE_OF, v.ON_PROP
 def lint_ontology(schema: Schema) -> tuple[Finding, ...]:
     """All findings in the files of a schema, the most severe first."""
     context = lint_context(schema)
-    found = (*_Linter(context).findings(), *axioms(context), *pitfalls(context), *documentation(context))
+    found = (*_Linter(context).findings(), *axioms(context), *_queried(context))
     return in_order(found)
+
+
+@dataclass(frozen=True)
+class _QueryRule:
+    """A rule that is a query: a finding about `?term` for each solution, whose variables `message` names."""
+
+    rule: Rule
+    message: str
+    fix: str
+    text: str
+
+
+@cache
+def _query_rules() -> tuple[_QueryRule, ...]:
+    """The files of `rules/`, each named as its rule; level, summary, message and fix are at the head."""
+    found = []
+    for file in sorted(Path(__file__).with_name("rules").glob("*.rq")):
+        text = file.read_text(encoding="utf-8")
+        head = dict(line[2:].split(": ", 1) for line in text.splitlines()[:4])
+        rule = Rule(file.stem, Level(head["level"]), head["summary"])
+        found.append(_QueryRule(rule, head["message"], head["fix"], text))
+    return tuple(found)
+
+
+def _queried(context: LintContext) -> Iterator[Finding]:
+    def as_written(iri: NamedNode) -> Literal:
+        return Literal(context.schema.written(iri))
+
+    def shown(value: object) -> str:
+        return context.schema.written(value) if isinstance(value, NamedNode) else getattr(value, "value", "")
+
+    store = _rule_store(context)
+    for query in _query_rules():
+        solutions = store.query(
+            query.text, prefixes=_PREFIXES, custom_functions={_fact("written"): as_written}
+        )
+        assert isinstance(solutions, QuerySolutions)
+        names = [variable.value for variable in solutions.variables]
+        for solution in solutions:
+            term = solution["term"]
+            assert isinstance(term, NamedNode)
+            message = query.message.format_map({name: shown(solution[name]) for name in names})
+            yield context.places.finding(query.rule, term, message, query.fix)
+
+
+_FACTS = "urn:urbankg:check:"
+_PREFIXES = {
+    "rdf": v.RDF, "rdfs": v.RDFS, "owl": v.OWL, "xsd": v.XSD, "skos": v.SKOS, "qudt": v.QUDT, "c": _FACTS,
+    "dcterms": "http://purl.org/dc/terms/", "dc": "http://purl.org/dc/elements/1.1/",
+}  # fmt: skip
+
+
+def _fact(name: str) -> NamedNode:
+    return NamedNode(_FACTS + name)
+
+
+def _rule_store(context: LintContext) -> Store:
+    """The triples of the files, and what the schema makes of them.
+
+    Of every term `c:deprecated`; of every property `c:domain`, `c:range` (the alternatives) and
+    `c:annotation`; of every ontology of the files `c:ontology`. Of the own terms `c:kind` (`c:Class` or
+    `c:Property`), `c:order`, `c:label`, `c:name` (the label in lower case), `c:equivalent` (terms of other
+    vocabularies) and, unless it is deprecated, `c:word` (labels and synonyms in lower case).
+    """
+    schema, true = context.schema, Literal(True)
+    facts: list[tuple[NamedNode, str, NamedNode | Literal]] = []
+    facts += [(iri, "ontology", true) for iri in schema.ontologies]
+    terms: list[Term] = [*schema.classes.values(), *schema.properties.values()]
+    for term in terms:
+        if term.deprecated:
+            facts.append((term.iri, "deprecated", true))
+        if isinstance(term, OntologyProperty):
+            facts += [(term.iri, "domain", domain) for domain in term.domains]
+            facts += [(term.iri, "range", range_) for range_ in term.ranges]
+            if term.kind is PropertyKind.ANNOTATION:
+                facts.append((term.iri, "annotation", true))
+    own = {term.iri for term in context.own}
+    for number, term in enumerate(context.own):
+        facts += [
+            (term.iri, "kind", _fact("Class" if isinstance(term, OntologyClass) else "Property")),
+            (term.iri, "order", Literal(number)),
+            (term.iri, "label", Literal(term.label)),
+            (term.iri, "name", Literal(term.label.casefold())),
+        ]
+        facts += [
+            (term.iri, "equivalent", value)
+            for value in context.graph.objects(term.iri, v.EQUIVALENT_CLASS, v.EQUIVALENT_PROPERTY)
+            if isinstance(value, NamedNode) and value not in own and not is_standard(value)
+        ]
+        words = context.graph.literals(term.iri, v.LABEL, v.PREFERRED_LABEL, v.ALTERNATIVE_LABEL)
+        if not term.deprecated:
+            facts += [
+                (term.iri, "word", Literal(one.value.casefold(), language=one.language)) for one in words
+            ]
+    store = Store()
+    store.extend(Quad(*triple) for triple in schema.triples)
+    store.extend(Quad(subject, _fact(name), value) for subject, name, value in facts)
+    return store
 
 
 class _Linter:
@@ -233,56 +169,17 @@ class _Linter:
 
     def findings(self) -> Iterator[Finding]:
         rules: tuple[Callable[[], Iterator[Finding]], ...] = (
-            self._labels, self._definitions, self._domains, self._undeclared, self._cycles,
-            self._impossible_classes, self._disjointness, self._deprecated, self._versions,
+            self._domains, self._undeclared, self._cycles,
+            self._impossible_classes, self._disjointness, self._versions,
         )  # fmt: skip
         for rule in rules:
             yield from rule()
-
-    def _labels(self) -> Iterator[Finding]:
-        find = self._places.finding
-        kinds: dict[tuple[bool, str], list[Term]] = defaultdict(list)
-        for term in self._own:
-            labels = self._graph.literals(term.iri, v.LABEL)
-            if not labels and not self._graph.literals(term.iri, v.PREFERRED_LABEL):
-                yield find(MISSING_LABEL, term.iri, "has no label.", 'Add rdfs:label "..."@en.')
-            for language in {label.language for label in labels}:
-                same = [label.value for label in labels if label.language == language]
-                if len(same) > 1:
-                    said = ", ".join(f'"{value}"' for value in same)
-                    yield find(
-                        MULTIPLE_LABELS,
-                        term.iri,
-                        f"has {len(same)} labels of one language: {said}.",
-                        "Keep one and make the others skos:altLabel.",
-                    )
-            if not term.deprecated:
-                kinds[isinstance(term, OntologyClass), term.label.casefold()].append(term)
-        for (_, _), terms in kinds.items():
-            for term in terms[1:]:
-                yield find(
-                    DUPLICATE_LABEL,
-                    term.iri,
-                    f'has the label "{term.label}", as {self._schema.written(terms[0].iri)} has.',
-                    "Give one of them another label, or merge the two terms.",
-                )
-
-    def _definitions(self) -> Iterator[Finding]:
-        for term in self._own:
-            if not term.definition:
-                yield self._places.finding(
-                    MISSING_DEFINITION, term.iri, "has no definition.", 'Add skos:definition "..."@en.'
-                )
 
     def _domains(self) -> Iterator[Finding]:
         find = self._places.finding
         for term in self._own:
             if not isinstance(term, OntologyProperty) or term.kind is PropertyKind.ANNOTATION:
                 continue
-            if not term.domains:
-                yield find(MISSING_DOMAIN, term.iri, "has no domain.", "Add rdfs:domain with its class.")
-            if not term.ranges:
-                yield find(MISSING_RANGE, term.iri, "has no range.", "Add rdfs:range with its class or type.")
             for predicate, word in ((v.DOMAIN, "domain"), (v.RANGE, "range")):
                 written = list(dict.fromkeys(self._graph.objects(term.iri, predicate)))
                 if len(written) < 2:
@@ -375,28 +272,6 @@ class _Linter:
                 "State with owl:AllDisjointClasses which classes exclude each other.",
             )
 
-    def _deprecated(self) -> Iterator[Finding]:
-        schema = self._schema
-        terms: list[Term] = [*schema.classes.values(), *schema.properties.values()]
-        old = {term.iri for term in terms if term.deprecated}
-        for iri in sorted(old, key=lambda one: one.value):
-            if not self._graph.objects(iri, v.REPLACED_BY, *_SEE_ALSO):
-                yield self._places.finding(
-                    MISSING_REPLACEMENT,
-                    iri,
-                    "is deprecated and names no successor.",
-                    "Add dcterms:isReplacedBy with the term to use instead.",
-                )
-        for predicate in (*_TO_CLASS, *_TO_PROPERTY, v.RANGE):
-            for subject, value in self._graph.pairs(predicate):
-                if value in old and isinstance(subject, NamedNode) and subject not in old:
-                    yield self._places.finding(
-                        DEPRECATED_IN_USE,
-                        subject,
-                        f"has {value} as its {_local(predicate)}, which is deprecated.",
-                        "Use its successor.",
-                    )
-
     def _versions(self) -> Iterator[Finding]:
         for file in self._schema.files:
             ontologies = dict.fromkeys(
@@ -421,9 +296,6 @@ class _Linter:
                         "has no owl:versionIRI, so the version by which a statement was judged is unknown.",
                         "Add an owl:versionIRI, and change it with each release.",
                     )
-
-
-_SEE_ALSO = (NamedNode(v.RDFS + "seeAlso"), NamedNode("http://purl.obolibrary.org/obo/IAO_0100001"))
 
 
 def _circles(up: dict[NamedNode, set[NamedNode]]) -> Iterator[list[NamedNode]]:

@@ -101,3 +101,19 @@ def test_a_line_is_that_of_the_name_and_not_of_a_longer_one(tmp_path: Path) -> N
 
 def test_the_shipped_ontology_has_no_findings() -> None:
     assert lint_ontology(Schema.load(Path(__file__).parents[3] / "ontology")) == ()
+
+
+def test_a_term_that_is_a_class_and_a_property_does_not_share_its_label_with_itself(tmp_path: Path) -> None:
+    turtle = f":X a owl:Class , owl:ObjectProperty ; {DOCUMENTED} ; rdfs:domain :Park ; rdfs:range :Park ."
+    assert lint(tmp_path, turtle) == ()
+
+
+def test_a_shared_synonym_names_all_others_of_the_word(tmp_path: Path) -> None:
+    turtle = "".join(
+        f':{name} a owl:Class ; rdfs:label "{name}"@en ; skos:definition "." ; skos:altLabel "Lot"@en .'
+        for name in ("garage", "yard", "plot")
+    )
+    (found,) = lint(tmp_path, turtle)
+    assert found.rule.name == "shared_synonym"
+    assert found.subject.endswith("plot")
+    assert found.message == 'has the synonym "lot", which names :garage, :yard too.'
