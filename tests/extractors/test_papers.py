@@ -21,7 +21,7 @@ from extractors.completion.pair import Pair, Place, offered
 from extractors.errors import ModelReplyError
 from extractors.models.accounting import Prices
 from extractors.models.chat import Reply, Token
-from extractors.models.schemas import check_document, check_schema
+from extractors.models.schemas import check_document
 from extractors.prompting.methods import METHODS, Method
 from extractors.prompting.reply import ReplyTriple
 from extractors.readers.dialogs import load_examples
@@ -43,6 +43,7 @@ from research.text2kgbench.fitting import Fitting
 from research.text2kgbench.reading import Fact
 from research.text2kgbench.scoring import count
 from research.training.trajectories import divide, of_pair, of_text
+from tests.support.schema_dialect import check_schema
 from tests.support.scripted import ScriptedModel, reply, words
 
 ONTOLOGY = Path(__file__).parents[2] / "ontology"

@@ -37,7 +37,7 @@ from extractors.models.http.servers import (
     probe_server,
     recognize,
 )
-from extractors.models.schemas import check_document, check_schema, find_document, spelled_out
+from extractors.models.schemas import check_document, find_document, spelled_out
 
 _ALTERNATIVES: Final = 5
 """The most that TGI gives by default (--max-top-n-tokens)."""
@@ -239,7 +239,6 @@ class HttpModel:
         """
         await self.server()
         for schema in schemas:
-            check_schema(schema)
 
             async def compile_it(schema: Mapping[str, Any] = schema) -> None:
                 probed = await self._probe()
@@ -295,8 +294,6 @@ class HttpModel:
         temperature: float = 0.0,
     ) -> Reply:
         """Answer the dialog; see `ChatModel.complete`."""
-        if schema is not None:
-            check_schema(schema)
         begin = self._clock()
 
         async def attempt() -> Reply:

@@ -11,8 +11,9 @@ from outlines_core.fsm.json_schema import build_regex_from_schema
 from extractors.errors import ModelRequestRefused
 from extractors.models.chat import Message
 from extractors.models.http.servers import CANARY_SCHEMA, follows_canary, openai_form, tgi_form
-from extractors.models.schemas import LONGEST_STRING, check_schema, spelled_out, strict_form
+from extractors.models.schemas import spelled_out, strict_form
 from extractors.prompting.prompt import extraction_schema
+from tests.support.schema_dialect import LONGEST_STRING, check_schema
 
 WORDS = {"type": "string"}
 

@@ -12,7 +12,6 @@ import pytest
 from pyoxigraph import DefaultGraph, NamedNode, Quad, QueryResultsFormat, QueryTriples, Store
 
 from extractors.models.chat import Message, PromptProfile, Reply
-from extractors.models.schemas import check_schema
 from geo.functions import FUNCTIONS
 from ontology import Schema
 from sparql.ask.grammar.items import Context
@@ -24,6 +23,7 @@ from sparql.ask.places import NearDistances
 from sparql.ask.plan.typing import Typing
 from sparql.ask.service import Asker
 from sparql.names.labels import LabelIndex
+from tests.support.schema_dialect import check_schema
 
 DATA = Path(__file__).parent / "data"
 

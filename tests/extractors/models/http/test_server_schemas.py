@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 import pytest
 
-from extractors.errors import ModelReplyError, ModelRequestRefused
+from extractors.errors import ModelReplyError
 from extractors.models.http.http_model import HttpModel
 from tests.support.asking import PATIENT, QUICK, SCHEMA, ask
 from tests.support.tgi_rules import VERSIONS
 from tests.support.tgi_stand_in import StandIn
-
-TREE = {"type": "object", "properties": {"child": {"$ref": "#/$defs/tree"}}}
-
-
-@pytest.mark.parametrize(
-    ("schema", "words"),
-    [
-        ({"properties": {"a": {"type": ["string", "null"]}}}, "list of types"),
-        ({**TREE, "$defs": {"tree": TREE}}, "refers to itself"),
-    ],
-)
-async def test_a_schema_that_some_server_would_choke_on_never_reaches_one(
-    server: StandIn, model: HttpModel, schema: dict[str, Any], words: str
-) -> None:
-    with pytest.raises(ModelRequestRefused, match=words):
-        await ask(model, schema)
-    assert server.requests == []
 
 
 async def test_a_server_that_drops_schemas_gets_them_in_words_and_is_warned_of_once(
