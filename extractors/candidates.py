@@ -1,4 +1,9 @@
-"""The time that one extraction may take, checked wherever its work goes on."""
+"""The result of extraction: candidate statements with their evidence, and the record of their origin.
+
+A candidate is a statement that the model made and that nothing has judged yet. What the pipeline itself
+found wrong with it is attached as a `Problem`: the gate refuses such a candidate, and the review queue
+shows the problem next to the text and the model's own words. Nothing is dropped silently.
+"""
 
 from __future__ import annotations
 

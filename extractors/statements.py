@@ -1,4 +1,8 @@
-"""The candidates of one text by statement: what they say together, and which of two for one is kept."""
+"""Builds candidate statements in the terms of the ontology from the model's triples in words.
+
+No statement is made here that the model did not make. Words become terms by looking them up; what cannot be
+looked up, read or found in the text stays in the statement as words, with a `Problem`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Normalizes words for comparison: case, diacritics, hyphens, camel case, plurals and endings."""
+"""Words of labels: normalized for comparison (case, diacritics, camel case, plurals), and their article."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads classes and properties from the triples of an ontology, in any of the common conventions."""
+"""Reads classes and properties from the triples of an ontology, and finds declarations that contradict."""
 
 from __future__ import annotations
 

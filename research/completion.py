@@ -1,4 +1,8 @@
-"""The modes and ablations compared on one model, as settings of the dialog (UrbanKGent, section 5.1.2)."""
+"""Completion: the model's relation of two places against the computed one, mode by mode on one model.
+
+Modes and ablations are those of UrbanKGent, section 5.1.2. Every answer is written down as it comes, so a run
+that was stopped goes on.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The methods that are only compared: prompt groups, ablations of `thorough`, and variants of the form.
+"""Methods that are only compared, and their measurement on one model, table by table.
 
 Knowledge Graph Efficient Construction (Nie et al., 2024), section 4.2: {Context, ICL} x {base, ontology,
-CoT + ontology}; UrbanKGent (Ning & Liu, 2024), Table 4: baselines and ablations.
+CoT + ontology}; UrbanKGent (Ning & Liu, 2024), Table 4: baselines and ablations; variants of the form.
 """
 
 from __future__ import annotations

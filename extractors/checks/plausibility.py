@@ -1,11 +1,13 @@
-"""Statements that compete for the same words: of "closed in 2000", either "closed" or "opened" is right.
+"""Checks of statements against the text, the ontology and each other; each problem sends one to review.
 
 A reader that asks for each relation by itself may find the same words under several of them. A mention of a
-value or a name carries one relation to a subject, unless the words say more ("designed and built by"). So
-of the relations that a text's mention is claimed for, the one stays whose label the words support best, then
-the surest; another is kept with it where the text mentions the value again, or has its label too. Of a
-statement and its inverse one stays. The rest wait for review. Labels are those of the ontology, so this knows
-of no domain.
+value or a name carries one relation to a subject, unless the words say more ("designed and built by"). So of
+the relations that a mention is claimed for, the one stays whose label the words support best, then the
+surest. Of a statement and its inverse one stays. Labels are those of the ontology.
+
+A text seldom says that Paris is a place, and a name without a class waits in review. Where the domain or
+range of a relation leaves one class only, the statement itself says it (RDF Schema 1.1, sections 3.1 and
+3.2). Such a kind is only made where the statement's other end is known to fit too, and is marked as implied.
 """
 
 from __future__ import annotations

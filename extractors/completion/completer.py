@@ -1,4 +1,13 @@
-"""The relation that a model answers with: one of five, and for IN which place lies in which."""
+"""Asks a model which of five relations holds between two places (UrbanKGent, section 3.1).
+
+The order is that of section 4.3: the model reasons first, then names the tools that it needs and refines its
+reasoning by their results, which are right where the two contradict each other. The answer is asked for in a
+turn of its own under a schema of two short fields, so that reasoning may be as long as it is and still ends
+in one of the five relations.
+
+In the product the relation between two places with geometry is always the computed one. The model's answer is
+measured, shown beside the computed relation, and used for places without geometry.
+"""
 
 from __future__ import annotations
 

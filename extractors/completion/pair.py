@@ -1,4 +1,7 @@
-"""Two places, as prompts describe them."""
+"""Two places as prompts describe them, and the eight tools that a model may call about them.
+
+UrbanKGent, section 4.3.2, Table 8. Results of tools are given in words.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Whether a name can be what words are said of, where their order is less plain than a label's.
+"""Pairs of a subject and a value whose words may say a relation where the order is less plain.
 
-The second look asks what speaks against a statement that somebody made. One that nobody made needs more: the
-name opens its clause, is described by an apposition, or is what "it" at the start stands for.
+Each name of the sentence, and what the sentence before is about, is tried as the subject. What passes the
+second look for one subject only is a statement. The second look asks what speaks against a statement that
+somebody made. One that nobody made needs more: the name opens its clause, is described by an apposition, or
+is what "it" at the start stands for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A sentence around an object, and the words in it that say a relation; entries of lists as well."""
+"""A sentence around an object: the words in it that say a relation, other objects, and other subjects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Whether words are a whole name: no description, no part of a longer one, no common word with a capital."""
+"""Whether words are a whole name, which kind a name says of itself, and which the words around it say.
+
+"Gansevoort Street" is a street whatever a model takes it for, and of "It contains Litchfield Villa" no word
+says what the villa is, though the text calls something else a park.
+"""
 
 from __future__ import annotations
 

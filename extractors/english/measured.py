@@ -1,4 +1,4 @@
-"""Which words of a sentence a date belongs to: the nearest label of a date in its clause."""
+"""Which words of a sentence a date or a number belongs to: the nearest label in its clause, its own unit."""
 
 from __future__ import annotations
 

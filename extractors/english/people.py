@@ -1,7 +1,8 @@
-"""Separates persons from organizations by name alone: a given name first, or a word such as "Ltd" last.
+"""Persons and organizations by their names alone, and names that go on over "and", "on" or "for".
 
 A relation that leads to a person or an organization leaves the kind of its end open, and a name without a
-kind is not accepted. Names that say neither stay open.
+kind is not accepted; names that say neither stay open. A run of capitalized words ends at a small word: the
+patterns here tell where the name does not ("Elm Gallery and Museum").
 """
 
 from __future__ import annotations

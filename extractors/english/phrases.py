@@ -1,7 +1,8 @@
-"""What may stand between the words of a relation: "founded in 1838 by", "renamed in 2021 in honor of".
+"""Where a sentence has the words of a relation's labels, whatever their inflection and what is between them.
 
-English puts when, where and as what between a verb and the preposition that leads to its agent, and from
-where between a verb of motion and "to".
+Of phrases that overlap the longest counts, among relations that could take the same kind of object: "opened
+in" before a date is no "in". English puts when, where and as what between a verb and the preposition that
+leads to its agent ("founded in 1838 by"), and from where between a verb of motion and "to".
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Entries of lists whose values are plain text: "Address: 41 Elm Row", "Postcode: 5006".
+"""A second reading of an English text, by the labels of the ontology and without a model.
 
-Dates, numbers and names are found by what they look like, wherever they stand. What is only text is a value
-where the label of a relation is its key.
+A small model passes over facts of long sentences. Where the words of a label govern a date, a number or a
+name, and these have one name as their subject, that is a statement too. It is a candidate like those of the
+model, and goes through the same second look, checks and gate. Dates, numbers and names are found by what they
+look like; plain text is a value where the label of a relation is its key ("Address: 41 Elm Row").
 """
 
 from __future__ import annotations

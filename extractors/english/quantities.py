@@ -1,4 +1,7 @@
-"""The answer of a reader of values that could not read one."""
+"""Numbers in figures and words ("8,804,190", "1.5 million", "about twenty-two"), and quantities with a unit.
+
+The units are in `geo.measure.units`; the ontology says which property takes which unit.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Orders and requests ("Note down: ..."), words for the model ("System: ..."), and pasted data."""
+"""All rules on clauses in one order, and two of them: orders to the reader or the model, and fiction.
+
+The rules look at the clause, its sentence and the sentences around it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What keeps the words of a text from being a statement of fact, and which words show it."""
+"""What others say, which the text only reports: quotations, and claims of critics, legends and rumors.
+
+Also the bounds of clauses, and the `Reservation` that every rule on clauses answers with.
+"""
 
 from __future__ import annotations
 

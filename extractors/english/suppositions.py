@@ -1,4 +1,4 @@
-"""Whether a sentence means what it says of two mentions, or denies, plans or supposes it.
+"""Whether a sentence means what it says of two mentions, or denies, plans, supposes or retracts it.
 
 A cue ("never", "planned", "if") takes back only what it governs, and that is found from the clauses: "was
 never a cinema but became a theatre" takes back the cinema and keeps the theatre. Where the grammar leaves it

@@ -1,4 +1,10 @@
-"""Reading dates as precisely as a text gives them, and no more precisely."""
+"""Words as literals: dates with their precision, periods, numbers, quantities in the unit of a property.
+
+The words are read for what they say and no more: a bound ("more than 500") or a range is not a number, and is
+refused with the reason rather than rounded into one. Stretches of time that are no day, month or year are
+written by ISO 8601-2 (EDTF) where the range of a property has its datatype: "the 1920s" is 192X, "the 19th
+century" 18XX, "between 1889 and 1901" 1889/1901, "about 1754" 1754~, "before 1900" ../1900.
+"""
 
 from __future__ import annotations
 

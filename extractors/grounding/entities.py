@@ -1,4 +1,8 @@
-"""New IRIs for what a text names and the graph does not know."""
+"""The names in one text and the entity of each: a known one, or a new one with a minted IRI.
+
+Within a text a name means one thing. It is linked once, with the classes that the model said of it or that
+the first statement about it demands, and every statement that uses the name then shares the answer.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,13 @@
-"""From the name of a place to where it is: the Protocol, and the choice among what a geocoder knows.
+"""From the name of a place to where it is: the Protocol, a gazetteer from a file, and the choice.
 
 A geocoder answers with every place of the name that it knows; the choice is made here, by class and by the
 regions that the text names, and only a single place is taken. A wrong geometry is worse than none: all that
 is derived from it would be wrong too.
+
+The file of a gazetteer is CSV or GeoJSON. CSV needs a column `name` and either `wkt` or `lat` and `lon` (also
+`latitude`, `longitude`); GeoJSON needs features with a property `name`. `kind` (also `class`, `type`) is a
+word for what it is, `aliases` (also `alt_name`) has further names with | or ; between them, `confidence` is 0
+to 1.
 """
 
 from __future__ import annotations

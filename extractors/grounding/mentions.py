@@ -1,8 +1,9 @@
-"""Whether a text states something as fact, or as an order, a quotation, a plan, fiction or a rumor.
+"""Finds the model's words in the text, and the words around them that deny or limit a statement.
 
-The rules belong to a language (`RULES`). They hold for texts of that language, for texts of unknown
-language, and for sentences of other texts whose function words are of that language: an order in
-English is an order within a French text too. All other sentences are not judged.
+A gate cannot catch an invented name, a negation or a plan: the statement is well formed all the same. So each
+end of a triple must be in the text, and the words around it must not negate or limit the statement. The rules
+for that belong to a language (`RULES`). They hold for texts of that language, for texts of unknown language,
+and for sentences of other texts whose function words are of that language.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the model's work costs: calls, retries, tokens, seconds and money; per run and for the process."""
+"""The cost of the model's work: calls, retries, tokens, seconds, money; a model whose calls are counted."""
 
 from __future__ import annotations
 

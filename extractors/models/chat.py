@@ -1,4 +1,4 @@
-"""The `ChatModel` Protocol: messages in, one reply out."""
+"""The Protocols of models: `ChatModel` (messages in, a reply out), `FormModel` (a form in, answers out)."""
 
 from __future__ import annotations
 

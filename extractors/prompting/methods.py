@@ -1,4 +1,7 @@
-"""The names of the methods of extraction, for settings and routes; `methods` defines them."""
+"""The methods of extraction that a client can name; `research.methods` has those that are only compared.
+
+`thorough` follows UrbanKGent (Ning & Liu, 2024): three views, chain of thought, tools, refinement.
+"""
 
 from __future__ import annotations
 

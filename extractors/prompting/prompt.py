@@ -1,4 +1,10 @@
-"""The relations of an ontology as prompts show them, and the JSON schema of a reply."""
+"""Prompts: templates, the relations of an ontology as they show them, and the JSON schema of a reply.
+
+Templates are Markdown files with a front matter and one section per message, headed by the role. A template's
+version is a hash of its file, so an edited prompt can never pass under an old version. A folder of the user's
+may hold files that stand in for ours, by name. They are held against ours: a placeholder that nothing fills,
+or one without which the prompt asks nothing, is reported before the first request.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the model's reply: the triples, their position in it, and the model's confidence."""
+"""Reads a model's reply: triples with their position and confidence, in JSON or as lines, and verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The worked examples that a method shows before its question; each has a small ontology of its own."""
+"""What a dialog is made of: worked examples, the ontology as prior knowledge, and the turns.
+
+The ontology is a concept list and relations with domain and range (Nie et al., section 3.2); each example has
+a small one of its own. A broken reply is asked for once more, and a cut-off one is used as far as it goes.
+"""
 
 from __future__ import annotations
 

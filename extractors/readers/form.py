@@ -1,7 +1,12 @@
-"""A grammar that lets a model write only what the text says: names and values are runs of its words.
+"""Reading a window by filling in a form: a text, and under it one field for each relation.
 
-Written in GBNF, the grammar language of llama.cpp. A small model otherwise misspells the names that it copies
-and makes up years; held to the text it can do neither.
+Every field is a question of its own about the same text, `relation (domain > range):`, and is answered by
+`none` or by lines of `subject | object`. The fields do not see each other, so what is said about one relation
+depends neither on the number of other fields nor on their order, and the probability of `none` says how sure
+the model is. The same words are used in training and in extraction: this module is the only place of them.
+
+A grammar in GBNF, the language of llama.cpp, lets the model write only runs of the text's words. A small
+model otherwise misspells the names that it copies and makes up years.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading several times and keeping what most readings agree on, with their share as confidence."""
+"""Which reader suits a model and a method; reading several times and keeping what most readings agree on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `Reader` Protocol: a chunk of text and an ontology in, triples in words and all turns out."""
+"""The `Reader` Protocol: text and ontology in, triples in words, all turns and their costs out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Whether triples in words fit the ontology: a known relation, ends of fitting kinds (Nie et al., 3.2)."""
+"""Iterative self-refinement: a verifier judges, an updater follows (UrbanKGent, section 4.3.3).
+
+By edits, the verifier says for each numbered triple that is wrong what it should be instead, and which are
+missing; that is carried out without the model, so that nothing that was right is written anew or lost. The
+updater is asked only about triples that are doubted without saying what they should be. In words, as the
+paper has it, the verifier suggests freely until it ends with the faithful verdict, and the updater gives all
+triples again. The verifier also gets the triples that do not fit the ontology (Nie et al., section 3.2).
+"""
 
 from __future__ import annotations
 

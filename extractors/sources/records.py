@@ -1,4 +1,7 @@
-"""One record of a source: what a row of a file or a message says about a place (UrbanKGent, section 2.1)."""
+"""Records of a source (UrbanKGent, section 2.1), and the rows of JSON lines, CSV and GeoJSON files.
+
+A row that cannot be read is reported, not raised.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Removes markup, addresses and gibberish from a source's text (UrbanKGent, section 2.2)."""
+"""Cleaning before use: what is removed from a text, and which texts are dropped (UrbanKGent, section 2.2).
+
+Nothing goes in silence: each record keeps the rule that dropped its text and what was stripped from it, and
+the report counts them with examples.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Letters with the marks that belong to them, for patterns: Thai and Indian vowels are marks, not letters.
+r"""Whether a text can be worked on at all, and the form in which the model is shown it.
 
-`\\w` of Python's patterns ends at such a mark, which would cut a name in two and make two names one.
+Nothing here moves a character: evidence points into the text exactly as it was posted. Letters count with the
+marks that belong to them: Thai and Indian vowels are marks, at which `\w` of Python's patterns ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Rules on hierarchies, domains, ranges and declarations, and the pitfalls that OOPS! lists."""
+"""The rules by which ontology files are checked before they are put in force.
+
+They follow reports that ontology engineers know: ROBOT's rules and the pitfalls of OOPS!. They check the
+terms that the files define, not those borrowed from other vocabularies. Most are queries, in `rules/`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to judge, as a table that people fill in and that is read back."""
+"""What there is to judge: a table and a page for people, read back, with their majority and agreement."""
 
 from __future__ import annotations
 

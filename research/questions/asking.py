@@ -1,4 +1,4 @@
-"""Files of questions: our JSON lines, and TEXT2SPARQL's YAML."""
+"""Files of questions, a graph in memory to ask them of, and two baselines to compare answers with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Which files belong together: named one by one, or found in folders by the names of the benchmark."""
+"""Text2KGBench's files as they are: which belong together, ontologies, sentences and gold triples.
+
+The two halves of the benchmark write ontologies differently. Names may be mojibake, lines may end in CRLF,
+and escapes may hold half of a surrogate pair: nothing of that stops a run.
+"""
 
 from __future__ import annotations
 

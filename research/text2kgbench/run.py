@@ -1,4 +1,4 @@
-"""How the two halves of the benchmark write what a text says in its own words."""
+"""Reads a benchmark's sentences with one reader, writes answers as the benchmark does, and reports scores."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Fits the map from raw scores to probabilities, and measures how good these probabilities are.
+"""Measures an adapter on held-out frames through the real engine, and calibrates its scores.
 
-Isotonic regression (pool adjacent violators) follows the data and needs some hundreds of judged statements.
+Isotonic regression (pool adjacent violators) maps raw scores to probabilities; it follows the data and needs
+some hundreds of judged statements.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""From the safetensors adapter to the GGUF adapter that the embedded engine loads."""
+"""One training run from data to adapter: build, train, export to GGUF, measure, document.
+
+Needs PyTorch, transformers and peft (the extra `research`); a GPU is used where there is one.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Kinds that a name says itself: "Golden Gate Bridge" is called a bridge wherever it is mentioned.
+"""Extraction against gold triples: what the model says, what the pipeline lets through, what the gate does.
 
-The rule of `urban_gold.md`, by which such statements are judged beside the strict score.
+Strict: a triple counts when subject, relation and object equal the gold's in words. A kind that a name says
+itself ("Golden Gate Bridge" is a bridge) is judged beside the strict score, by the rule of `urban_gold.md`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""When a failed request to a model server is worth sending again, and after how long."""
+"""One model server's connection: sends requests, reads streams, retries, and maps failures to errors.
+
+Plain HTTP and not a vendor's package: `openai` would read an answer that is not a stream as an empty one,
+knows neither TGI's `/generate` nor its errors inside of a stream, and takes keys, addresses and proxies from
+the environment unless each is switched off.
+"""
 
 from __future__ import annotations
 

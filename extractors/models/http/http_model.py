@@ -1,7 +1,8 @@
-"""Filling in a form over HTTP: plain completions of a prompt, with the probabilities of the first token.
+"""A model behind HTTP: TGI, and vLLM, SGLang, llama.cpp or OpenAI by the same requests.
 
-TGI answers them at `/generate` with `top_n_tokens`, all others at `/v1/completions` with `logprobs`. None of
-them takes our grammar, so what is not copied from the text is dropped from an answer afterwards.
+A form is filled in by plain completions with the probabilities of the first token: TGI answers them at
+`/generate` with `top_n_tokens`, all others at `/v1/completions` with `logprobs`. None of them takes our
+grammar, so what is not copied from the text is dropped from an answer afterwards.
 """
 
 from __future__ import annotations

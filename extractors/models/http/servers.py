@@ -1,7 +1,9 @@
-"""Which kind of model server is behind a URL, and the request format of that kind.
+"""Which kind of model server is behind a URL, the request format of that kind, and what it does not report.
 
 Recognized by GET /info (only text-generation-inference answers with `router` and `max_total_tokens`), else by
-`owned_by` in GET /v1/models. /generate is never probed: SGLang has it too.
+`owned_by` in GET /v1/models. /generate is never probed: SGLang has it too. Whether a server follows schemas
+and whether an adapter is active is tested, since both fail silently: a server that drops the schema answers
+in prose now and then, and TGI answers for an adapter that it does not have with the base model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A child process that answers one line of JSON with one line of JSON, and is replaced when it dies."""
+"""The embedded model: a base with a LoRA adapter, in a child process on this machine's processor.
+
+The child answers one line of JSON with one line of JSON, and is replaced when it dies.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,11 @@
-"""What an adapter says of itself in `adapter.json`: its name, its base, and what it was trained to answer.
+"""The files of the embedded model: the card of an adapter, weights, and the adapter merged into them.
 
-The file lies beside the adapter in the folder of its training. By it, and not by the size of the model, is
-decided which methods the model is asked to follow.
+`adapter.json` beside an adapter names it, its base, and what it was trained to answer; by it, and not by the
+size of the model, is decided which methods the model is asked to follow.
+
+An adapter beside the weights is two small products more for each of 210 matrices and each token; merged, a
+text takes a quarter less of the processor. The weights alone are kept in 4 bits, which would round most of
+the adapter away again: the merged ones have 8 (145 MB).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names for training sentences, out of hand-written pools and the patterns that combine them.
+"""Names and passages for training, composed of hand-written pools, frames and patterns.
 
 A pool is divided by hash into a training and a validation share, so validation sees no training name.
 """

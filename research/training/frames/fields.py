@@ -1,4 +1,4 @@
-"""The relations of the ontology by name, and other names that training examples give them."""
+"""Fields of forms for training: the relations of the ontology by name, and other names for them."""
 
 from __future__ import annotations
 
