@@ -90,6 +90,18 @@ def test_no_two_files_import_each_other_directly_or_in_a_circle() -> None:
         pytest.fail(" <- ".join(error.args[1]))
 
 
+def test_no_two_packages_of_the_server_import_each_other() -> None:
+    uses: dict[str, set[str]] = {}
+    packages = {path.name for path in (ROOT / "server").iterdir() if path.is_dir()}
+    for name, imported in module_graph().items():
+        own = name.split(".")[1] if name.startswith("server.") else ""
+        if own in packages:
+            inside = {other.split(".")[1] for other in imported if other.startswith("server.")}
+            uses.setdefault(own, set()).update((inside & packages) - {own})
+    mutual = [(a, b) for a in uses for b in uses[a] if a < b and a in uses.get(b, ())]
+    assert not mutual
+
+
 def test_tests_import_nothing_from_benchmarks() -> None:
     """What both use is in tests/support; a test of a benchmark program is in tests/benchmarks."""
     for path in (ROOT / "tests").rglob("*.py"):

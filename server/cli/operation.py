@@ -61,7 +61,7 @@ def relate(
             "--input and --output need each other: relations of a file are written to a file."
         )
     # The geometry libraries take a while to load, and other commands do not need them.
-    from server.data.relating import executor_of, relate_file, relate_graph
+    from server.cli.relating import executor_of, relate_file, relate_graph
 
     try:
         with executor_of(workers, dask) as (executor, count):

@@ -194,7 +194,7 @@ class Loader:
 
     def _outside_extent(self) -> Iterable[Violation]:
         """The geometries of the graph outside of the extent, if there is one."""
-        from server.writes.extent import extent_of, geometries_outside
+        from server.extent import extent_of, geometries_outside
 
         services = self._services
         extent = extent_of(services.settings.extent, services.schema)

@@ -18,7 +18,7 @@ from ontology.errors import OntologyError, ReasonerFailed, ReasonerMissing
 from ontology.loading import SUFFIXES as ONTOLOGY_SUFFIXES
 from ontology.loading import syntax_of
 from server.errors import SettingsError
-from server.writes.extent import read_extent, stated_extents
+from server.extent import read_extent, stated_extents
 from shapes.configuration import FORMATS, Generation
 from shapes.errors import UNEXPECTED, ShapeMalformed, ShapesError, ShapesFileUnreadable, in_words
 from sparql.model.errors import PayloadProblem

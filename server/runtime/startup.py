@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, NamedNode
 
+from server.extent import within_extent
 from server.rules.checking import Reasoner
 from server.rules.ruleset import Ruleset, in_force
-from server.writes.extent import within_extent
 from sparql.model.vocabulary import DEFAULT, HELD, RDF, UKG
 from sparql.spatial.pending_relations import PendingRelations
 from sparql.storage.embedded_store import EmbeddedStore

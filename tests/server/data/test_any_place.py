@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from ontology.checks.findings import Level
 from server.cli.app import command_line
 from server.errors import ServerError
+from server.extent import read_extent
 from server.rules.checking import Folders, check
 from server.settings_loading import SHIPPED_ONTOLOGY, SHIPPED_SHAPES
-from server.writes.extent import read_extent
 from sparql.model.vocabulary import GEO, RDFS
 from sparql.storage.embedded_store import EmbeddedStore
 from tests.support.drawn_features import write_vector
