@@ -19,7 +19,7 @@ from extractors.prompting.reply import ReplyTriple
 from extractors.text.chunking import Span
 
 _CONFIDENCE: Final = 0.7
-"""Of statements that only the labels say, 30 of 40 were right on practice sentences (decision 110)."""
+"""Of statements that only the labels say, 30 of 40 were right on practice sentences."""
 
 
 class LabelReading:
