@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from server.errors import InvalidBody, MalformedBody, UnsupportedBody
 from server.http.bodies.request_bodies import check, media_type, parse_json, read_body
 from server.http.reporting.statements import StatementJson, statement_of
-from server.message import LONGEST_IRI, Message
+from server.message import Message
 from sparql.model.change import Statement
 from sparql.provenance.records import Support
 from sparql.syntax.nesting import TERM_TOO_LONG, ShallowFile
@@ -60,7 +60,7 @@ class Candidates:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def take(self, request: Request) -> Response:
+    async def take(self, request: Request, source: str | None, *, commit: bool) -> Response:
         """Judge and commit the statements of a body; with `commit` false only say what would happen.
 
         Raises `UnsupportedBody`, `BodyTooLarge`, `MalformedBody`, `InvalidBody` and what the writer raises.
@@ -69,9 +69,6 @@ class Candidates:
         if kind not in ("", "application/json", *_RDF):
             raise UnsupportedBody(kind, ", ".join(("application/json", *_RDF)))
         body = await read_body(request, self._services.settings.max_body_bytes)
-        source, commit = request.query_params.get("source"), _commits(request)
-        if source is not None and len(source) > LONGEST_IRI:
-            raise InvalidBody([("source", f"at most {LONGEST_IRI} characters")])
         return await asyncio.to_thread(self._taken, kind, body, source, commit)
 
     def _taken(self, kind: str, body: bytes, source: str | None, commit: bool) -> Response:
@@ -110,14 +107,6 @@ class Candidates:
 def outcome_response(outcome: Outcome) -> Response:
     """The response for a text or a submission."""
     return JSONResponse(outcome.json())
-
-
-def _commits(request: Request) -> bool:
-    """The parameter `commit`. Raises `MalformedBody`."""
-    text = request.query_params.get("commit", "true").lower()
-    if text not in ("true", "false"):
-        raise MalformedBody(f"commit={text[:80]} is neither true nor false.")
-    return text == "true"
 
 
 def _guarded(body: bytes, format_: RdfFormat) -> IO[bytes]:

@@ -83,8 +83,8 @@ class CheckpointKeeper:
         """The bytes that all copies together may take on the disk beside their checkpoint."""
         self._looked = self._resting_until = 0.0
         self._refused: tuple[int, float] | None = None
-        self.problem = ""
-        """Why the last copy or checkpoint could not be made, in the words of the operating system."""
+        self.problem: Exception = OSError()
+        """Why the last copy or checkpoint could not be made."""
 
     def revision(self) -> int:
         """The revision of the last commit."""
@@ -113,7 +113,7 @@ class CheckpointKeeper:
             and monotonic() - self._refused[1] < _TRY_AGAIN_S
         )
 
-    def note_refusal(self, needed: int, problem: str) -> None:
+    def note_refusal(self, needed: int, problem: Exception) -> None:
         """The disk was too full for a copy or a checkpoint of this revision."""
         self._refused, self.problem = (needed, monotonic()), problem
 
@@ -158,7 +158,7 @@ class CheckpointKeeper:
             try:
                 await asyncio.shield(self._renewing())
             except (OSError, StoreUnwritable) as error:
-                self.note_refusal(needed, str(error))
+                self.note_refusal(needed, error)
                 if self.newest is None:
                     raise ReaderLost(
                         f"No checkpoint of the store can be made: {error}. Check the disk's space."

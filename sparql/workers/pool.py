@@ -315,7 +315,10 @@ class WorkerPool:
             try:
                 await self._workers.refresh(worker, writable=True)
                 if worker.needs_copy or not worker.has_copy or worker.revision < keeper.revision():
-                    raise unwritable(Path(worker.path).parent, OSError(keeper.problem))
+                    problem = keeper.problem
+                    if isinstance(problem, StoreUnwritable):
+                        raise problem
+                    raise unwritable(Path(worker.path).parent, OSError(str(problem)))
                 worker.send(FrameKind.CAPTURE, members)
                 head, body = await _whole_answer(worker)
                 # Updates of several operations write to it and revert that, whatever their result.

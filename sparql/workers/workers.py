@@ -184,7 +184,8 @@ class Workers:
         if commits is None:
             return False
         problem = await worker.follow(lease, commits, from_checkpoint=from_checkpoint)
-        self.keeper.problem = problem or self.keeper.problem
+        if problem:
+            self.keeper.problem = OSError(problem)
         return not problem
 
     def _change(self, worker: WorkerProcess, lease: Lease | None) -> None:

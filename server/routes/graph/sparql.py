@@ -270,6 +270,10 @@ class Endpoint:
     async def describe_service(self, request: Request) -> Response:
         """What the endpoint can do (SPARQL 1.1 Service Description, 2)."""
         format_ = choose(request.headers.get("accept"), GRAPH_FORMATS)
+        readers = self._services.readers
+        tag = EntityTag("service", format_).at(readers.revision()) if readers.knows_every_change else None
+        if tag is not None and matches(request, tag):
+            return Response(status_code=304, headers=_headers(format_, tag))
         endpoint = self._address("/sparql")
         dataset = await self._dataset.facts()
         triples = describe_service(
@@ -280,7 +284,7 @@ class Endpoint:
             aggregates=load_aggregates(),
         )
         unused = unused_parameters(request.query_params, PARAMETERS)
-        return Response(write(triples, format_), headers=_warned(_headers(format_, None), unused))
+        return Response(write(triples, format_), headers=_warned(_headers(format_, tag), unused))
 
     async def describe_dataset(self, request: Request) -> Response:
         """What the dataset holds, in VoID."""

@@ -82,6 +82,6 @@ def router(services: Services, *needs: Needed) -> APIRouter:
         request: Request, source: IriText | None = None, commit: bool = True
     ) -> Response:
         """Judge statements from a client's own extractor (JSON or RDF), and commit those that conform."""
-        return await candidates.take(request)
+        return await candidates.take(request, source, commit=commit)
 
     return routes

@@ -204,5 +204,5 @@ def test_tiles_are_named_in_the_page_and_allowed_by_its_policy_only_where_an_ope
     ["tiles", "https://tiles.example/", "https://a;script-src *.example/{z}/{x}/{y}", "javascript:{z}{x}{y}"],
 )
 def test_what_is_no_address_of_tiles_is_refused(address: str) -> None:
-    with pytest.raises(ValidationError, match="no address of tiles"):
+    with pytest.raises(ValidationError, match="not an address of tiles"):
         Settings(tile_address=address)

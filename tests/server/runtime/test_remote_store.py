@@ -263,7 +263,6 @@ async def test_a_query_over_its_time_is_given_up(client: httpx.AsyncClient):
     ("query", "parameters"),
     [
         ('SELECT ?s { ?s <https://w3id.org/urbankg/system#textMatch> "Mill" }', {}),
-        ("SELECT ?s { ?s ?p ?o }", {"inference": "rdfs"}),
     ],
 )
 async def test_what_is_answered_only_from_the_folder_is_refused(

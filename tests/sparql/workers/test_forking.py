@@ -18,7 +18,7 @@ from sparql.workers.forking import _NUMBER_BYTES, ForkedProcess, Forking
 from tests.support.waiting import wait_until
 
 ECHO = "tests.support.echoing"
-TESTS = {"PYTHONPATH": str(Path(__file__).parents[4])}
+TESTS = {"PYTHONPATH": str(Path(__file__).parents[3])}
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ import shapely
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 from typer.testing import CliRunner
 
+from server.cli import relating
 from server.cli.app import command_line
-from server.data import relating
 from server.problem_map import USER_ERRORS
 from server.running_server import announced
 from sparql.model.change import Change, Statement
