@@ -96,7 +96,6 @@ function percent(share: number): string {
 
 /** The slowest queries; the text of others' is not shown. */
 export function slowList(of: SlowQueries): TemplateResult {
-  if (!of.threshold) return html`<p class="empty">Slow queries are not kept: the setting slow_query_s is 0.</p>`;
   if (!of.queries.length) return html`<p class="empty">No query of the last day took ${spoken(of.threshold)} or longer.</p>`;
   return html`<ul class="items">${of.queries.slice(0, SHOWN).map((one) => {
     const facts = html`<span class="num small faint">${spoken(one.longest)}</span>`;

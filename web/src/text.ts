@@ -28,7 +28,6 @@ interface Outcome {
   entities: Entity[];
   derived: number;
   revision: number | null;
-  held?: { reason: string; at: string };
   usage?: { model_seconds?: number };
   incomplete?: { reason: string; at: number } | null;
 }
@@ -282,7 +281,7 @@ class TextScreen extends Screen {
     return html`<div class="gap">
       <div class="row spread">
         <div><h1 tabindex="-1">${ok.length} accepted, ${warn.length} to look at, ${no.length} refused</h1>
-          <p class="soft">${this.stored ? "This text is in the graph." : this.committed ? (outcome.held ? outcome.held.reason : "Committed: the accepted statements are in the graph.") : "Dry run: nothing is in the graph yet."}
+          <p class="soft">${this.stored ? "This text is in the graph." : this.committed ? "Committed: the accepted statements are in the graph." : "Dry run: nothing is in the graph yet."}
             <span class="faint num small">${this.stored ? this.source : `${outcome.entities.length} entities · ${this.seconds.toFixed(0)} s`}</span></p></div>
         <div class="row push">
           <button class="btn" @click=${() => this.again()}>${this.committed ? "Another text" : "Edit text"}</button>

@@ -24,7 +24,7 @@ import{a as D,b as I}from"./chunk-T7I6VJZO.js";import{d as K}from"./chunk-FKWJU4
           <td class="right">${t.open?r`<a href=${`#/review?document=${t.id}`}>${t.open}</a>`:"0"}</td></tr>`)}</tbody></table></div></section>`:u}judged(t){let e=w(t),a=o=>e.filter(g=>g.look===o),[s,i,n]=[a("ok"),a("warn"),a("no")],c=s.length+i.length,f=t.entities.filter(o=>o.new).length;return r`<div class="gap">
       <div class="row spread">
         <div><h1 tabindex="-1">${s.length} accepted, ${i.length} to look at, ${n.length} refused</h1>
-          <p class="soft">${this.stored?"This text is in the graph.":this.committed?t.held?t.held.reason:"Committed: the accepted statements are in the graph.":"Dry run: nothing is in the graph yet."}
+          <p class="soft">${this.stored?"This text is in the graph.":this.committed?"Committed: the accepted statements are in the graph.":"Dry run: nothing is in the graph yet."}
             <span class="faint num small">${this.stored?this.source:`${t.entities.length} entities \xB7 ${this.seconds.toFixed(0)} s`}</span></p></div>
         <div class="row push">
           <button class="btn" @click=${()=>this.again()}>${this.committed?"Another text":"Edit text"}</button>
