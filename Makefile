@@ -12,7 +12,7 @@ MINUTES ?= 30
 TRIPLES ?= 5000000,20000000
 GEOSPARQL ?= ../shared/data/geosparql
 
-.PHONY: setup demo serve test test-slow test-page test-remote test-documents search check ui ui-check wheel extras image docs bench spatial spatial-queries acceleration gate impact inference extraction served-adapter statements geoquestions asking page-speed pictures jobs large-build crash fuzz hostile soak runaway read-after-write endpoint bulk-load conformance shacl-conformance vocabularies compliance clients clean
+.PHONY: setup demo serve test test-slow test-page test-remote test-documents search check ui ui-check wheel extras image docs bench spatial spatial-queries acceleration gate impact inference extraction served-adapter statements geoquestions asking page-speed pictures jobs large-build crash fuzz hostile soak runaway read-after-write walks endpoint bulk-load conformance shacl-conformance vocabularies compliance clients clean
 
 setup: $(VENV)/.installed
 
@@ -203,6 +203,10 @@ runaway: setup
 # A read right after a write beside the same read at rest, answered in process and by a worker.
 read-after-write: setup
 	$(BIN)/python -m benchmarks.read_after_write
+
+# Files of the product that one request enters.
+walks: setup
+	$(BIN)/python -m benchmarks.walks
 
 # The W3C SPARQL suites; W3C is the folder of the suites or of their archive.
 conformance: setup

@@ -103,9 +103,8 @@ async def measure() -> None:
             (Path(folder) / name).mkdir()
             for file in shipped.glob("*.ttl"):
                 shutil.copy(file, Path(folder) / name)
-        settings = Settings(
-            data=Path(folder) / "data", ontology=Path(folder) / "ontology", shapes=Path(folder) / "shapes"
-        )
+        values: dict[str, Any] = {name: Path(folder) / name for name in ("data", "ontology", "shapes")}
+        settings = Settings(**values)
         async with build(settings) as services:
             transport = httpx.ASGITransport(create_app(services))
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
