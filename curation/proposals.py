@@ -26,8 +26,8 @@ from sparql.provenance.records import EvidenceReader, Run, Support, digest, firs
 from sparql.writing.writer import Writer
 
 PREFIX = RECORD.term("proposal/").value
-_LEADING = frozenset("a an the is are was were be been being has have had".split())  # noqa: SIM905
-_BEHIND_HEAD = frozenset("of in on at for by with from near that which who to along between".split())  # noqa: SIM905
+_LEADING = frozenset("a an the is are was were be been being has have had".split())
+_BEHIND_HEAD = frozenset("of in on at for by with from near that which who to along between".split())
 
 
 class TermKind(StrEnum):

@@ -12,8 +12,6 @@ from typing import Any, TypeVar, cast
 
 from pyoxigraph import Literal
 
-__all__ = ["remembered"]
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 

@@ -29,7 +29,6 @@ from sparql.model.vocabulary import UKG
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
-__all__ = ["ExtentGate", "extent_of", "geometries_outside", "read_extent", "stated_extents", "within_extent"]
 
 OUTSIDE: Final = UKG.OutsideExtent
 

@@ -10,19 +10,6 @@ from pydantic.config import JsonDict
 
 from sparql.model.answer_warnings import unknown_name
 
-__all__ = [
-    "IRI_FORM",
-    "LONGEST_IRI",
-    "AbsoluteIri",
-    "IriText",
-    "Message",
-    "Name",
-    "Prose",
-    "Words",
-    "ended",
-    "member_problems",
-]
-
 _UNKNOWN = "extra_forbidden"
 """What pydantic calls a member that the model does not have."""
 

@@ -16,15 +16,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sparql.model.change import Rejection, Violation
 
-__all__ = [
-    "Reader",
-    "ReaderLanguages",
-    "for_reader",
-    "parse_accept_language",
-    "reading",
-    "rejection_for_reader",
-]
-
 _FIELD = b"accept-language"
 
 

@@ -19,7 +19,7 @@ LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 POINT = "<http://www.opengis.net/ont/sf#Point>"
 
 KINDS = ("Museum", "Building", "Library", "Building", "School", "Building")
-WORDS = "Oak Harbor Mill River Union Grand Liberty Station Garden Summit Maple Prospect".split()  # noqa: SIM905
+WORDS = "Oak Harbor Mill River Union Grand Liberty Station Garden Summit Maple Prospect".split()
 DISTRICTS = 300
 _POINTED = 5
 """One building in so many has a point."""

@@ -40,10 +40,10 @@ _REACH: Final = 6
 _ARTICLES: Final = frozenset({"the", "a", "an", "another"})
 _APPOSED: Final = frozenset({"a", "an", "the", "which", "who", "built", "founded", "designed", "opened"})
 _PARTICIPLES: Final = ("ed", "built", "begun")
-_LINKS: Final = frozenset("and but which who that it later where when while if as they he she".split())  # noqa: SIM905
+_LINKS: Final = frozenset("and but which who that it later where when while if as they he she".split())
 _RELATIVE: Final = frozenset({"which", "that"})
 _BEFORE_SUBJECTS: Final = frozenset(
-    "and but while when that is was are were stands stood lies lay rises sits".split()  # noqa: SIM905
+    "and but while when that is was are were stands stood lies lay rises sits".split()
 )
 
 

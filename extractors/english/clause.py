@@ -17,7 +17,7 @@ _OPENERS: Final = frozenset({"(", "|", "•", ";", "*", "-", "–", ","})
 _BEFORE_ADDRESS: Final = frozenset({"at", ",", ":", "*", "•", "|", "("})
 _BEING: Final = frozenset({"is", "was", "are", "were"})
 _LONGEST_KEY: Final = 3
-_PLACED: Final = frozenset("located situated set standing lying built found based".split())  # noqa: SIM905
+_PLACED: Final = frozenset("located situated set standing lying built found based".split())
 
 
 @dataclass(frozen=True)
@@ -170,22 +170,22 @@ def _describes_several(units: Sequence[Unit], at: int) -> bool:
 
 
 _NUMBERED: Final = frozenset(
-    "first second third fourth fifth sixth seventh eighth ninth tenth original previous earlier".split()  # noqa: SIM905
+    "first second third fourth fifth sixth seventh eighth ninth tenth original previous earlier".split()
 )
-_COUNTING: Final = frozenset("two three four five six seven eight nine ten twelve several many".split())  # noqa: SIM905
+_COUNTING: Final = frozenset("two three four five six seven eight nine ten twelve several many".split())
 _WITH: Final = frozenset({"at", "with", "near", "beside", "which", "whom"})
-_BESIDE: Final = frozenset("of from for like than with after near unlike".split())  # noqa: SIM905
+_BESIDE: Final = frozenset("of from for like than with after near unlike".split())
 _LISTING: Final = frozenset({"and", "or", "the", "with"})
-_OPEN: Final = frozenset("it him her them itself this these".split())  # noqa: SIM905
+_OPEN: Final = frozenset("it him her them itself this these".split())
 _LONGEST_OBJECT: Final = 3
-_PRONOUNS: Final = frozenset("it its he she they his her their this these both which who that".split())  # noqa: SIM905
+_PRONOUNS: Final = frozenset("it its he she they his her their this these both which who that".split())
 _POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
-_NOT_NOUNS: Final = frozenset("the a an and or but which that who it its".split())  # noqa: SIM905
-_BEFORE_PAIRS: Final = frozenset("from to between with after for by".split())  # noqa: SIM905
-_JOINING: Final = frozenset("connect link join unit".split())  # noqa: SIM905
+_NOT_NOUNS: Final = frozenset("the a an and or but which that who it its".split())
+_BEFORE_PAIRS: Final = frozenset("from to between with after for by".split())
+_JOINING: Final = frozenset("connect link join unit".split())
 _NOUN_ENDS: Final = PREPOSITIONS | AUXILIARIES | _NOT_NOUNS
-_PARTICLES_OF_PLACE: Final = frozenset("in within inside at on".split())  # noqa: SIM905
-_PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
+_PARTICLES_OF_PLACE: Final = frozenset("in within inside at on".split())
+_PARTICLES: Final = frozenset("in on at from within inside along".split())
 
 
 def other_subject(units: Sequence[Unit], first: int, value: int) -> Unit | None:

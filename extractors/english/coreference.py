@@ -37,7 +37,7 @@ OPENERS: Final = frozenset(
     while as until although though however both today later some many most each every if with within there
     here his her their who what where which and but or not no one two three originally now january february
     march april may june july august september october november december monday tuesday wednesday thursday
-    friday saturday sunday""".split()  # noqa: SIM905
+    friday saturday sunday""".split()
 )
 
 

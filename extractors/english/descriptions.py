@@ -9,19 +9,19 @@ from typing import Final
 from extractors.english.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_adverb
 
 POSSESSIVE: Final = frozenset({"its", "his", "her", "their"})
-OTHERS: Final = frozenset("original former previous earlier older other another".split())  # noqa: SIM905
+OTHERS: Final = frozenset("original former previous earlier older other another".split())
 """Words that set a thing apart from the one that is spoken of: "the former station"."""
-_FURTHER: Final = frozenset("second third fourth fifth further separate".split())  # noqa: SIM905
-_HOLDING: Final = frozenset("in inside within on at near beside behind opposite above below".split())  # noqa: SIM905
-_SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())  # noqa: SIM905
+_FURTHER: Final = frozenset("second third fourth fifth further separate".split())
+_HOLDING: Final = frozenset("in inside within on at near beside behind opposite above below".split())
+_SUBORDINATING: Final = frozenset("where when while since after before until because as that though".split())
 ELSEWHERE: Final = frozenset(
-    "cast made manufactured fabricated forged produced assembled signed printed quarried".split()  # noqa: SIM905
+    "cast made manufactured fabricated forged produced assembled signed printed quarried".split()
 )
 """What is done to a thing at another place than its own: "was cast in Weston"."""
 STRONG: Final = frozenset(";:•|")
 BEFORE_NAMES: Final = frozenset(
     """the a an nearby old new former famous number no downtown central midtown greater northern southern
-    eastern western""".split()  # noqa: SIM905
+    eastern western""".split()
 )
 
 

@@ -32,17 +32,17 @@ _TURNS: Final = frozenset({"but", "while", "whereas", "although", "though", "whe
 _PARTS: Final = frozenset(
     """north south east west northern southern eastern western center centre heart middle edge side part
     end corner foot top bottom top banks bank shore outskirts city town borough district neighborhood
-    neighbourhood village state county province region quarter area suburb island street""".split()  # noqa: SIM905
+    neighbourhood village state county province region quarter area suburb island street""".split()
 )
 _NOT_MAKING: Final = frozenset(
-    "named renamed owned bought acquired purchased sold funded led run operated managed used".split()  # noqa: SIM905
+    "named renamed owned bought acquired purchased sold funded led run operated managed used".split()
 )
-_FOUNDED: Final = frozenset("founded established formed created started begun".split())  # noqa: SIM905
+_FOUNDED: Final = frozenset("founded established formed created started begun".split())
 _ROLES: Final = ("er", "or", "ect", "ers", "ors", "ects")
-_ARTISTS: Final = frozenset("sculptor sculptors artist artists painter painters muralist".split())  # noqa: SIM905
+_ARTISTS: Final = frozenset("sculptor sculptors artist artists painter painters muralist".split())
 _NO_ROLES: Final = frozenset({"border", "borders", "center", "centers", "quarters", "towers", "waters"})
 _OWNERS: Final = frozenset({"owner", "owners", "proprietor", "proprietors"})
-_INVERTED: Final = frozenset("lie lies lay stand stands stood sit sits sat".split())  # noqa: SIM905
+_INVERTED: Final = frozenset("lie lies lay stand stands stood sit sits sat".split())
 """Verbs whose subject may follow: "Next to the museum lies Elm Park"."""
 _ENDS: Final = (
     _INVERTED
@@ -94,7 +94,7 @@ def _before(clause: Clause) -> Sequence[Governor]:
             if _ends_list(clause, at):
                 return ()
             listed, crossed = listed or unit.text in _CONJUNCTIONS, crossed or unit.text in ("to", "with")
-            if unit.text == "," and not (listed or _goes_on(units, clause.value)):
+            if unit.text == "," and not (listed or _list_continues(units, clause.value)):
                 return ()
             joined, since = True, since if joined else 0
         elif unit.kind is Kind.MARK and (unit.text != "-" or is_glued(units, at)):
@@ -384,7 +384,7 @@ def _is_of(units: Sequence[Unit], at: int, others: frozenset[int]) -> bool:
     return bool({at + 1, at + 2} & others)
 
 
-def _goes_on(units: Sequence[Unit], at: int) -> bool:
+def _list_continues(units: Sequence[Unit], at: int) -> bool:
     """Whether a list goes on behind a name: ", the Altes Museum and the Pergamon Museum"."""
     return any(goes_on_with_name(units, n) for n in range(at + 1, min(at + 3, len(units))))
 

@@ -229,10 +229,10 @@ _COPULAS: Final = frozenset({"is", "was", "are", "were", ",", "as", "(", "became
 _LONGEST_DESCRIPTION: Final = 6
 _LONGEST_ASIDE: Final = 12
 _OPENING: Final = frozenset(
-    "hotel fort lake cinema villa cafe café restaurant museum stadium hospital".split()  # noqa: SIM905
+    "hotel fort lake cinema villa cafe café restaurant museum stadium hospital".split()
 )
 """English words for kinds that open a name: "Hotel Elm"."""
-_HEAD_FIRST: Final = frozenset("ca es fr gl it pl pt ro".split())  # noqa: SIM905
+_HEAD_FIRST: Final = frozenset("ca es fr gl it pl pt ro".split())
 """Languages in which the word for the kind opens a name; in others it ends it."""
 _YEAR_DIGITS: Final = 4
 _AWAY: Final = frozenset({"from", "off", "away"})

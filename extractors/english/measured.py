@@ -16,24 +16,24 @@ _ARTICLES: Final = frozenset({"the", "a", "an", "its", "his", "her", "their", "t
 _BREAKS: Final = frozenset(";:.!?—–()•|")
 _TURNS: Final = frozenset({"but", "while", "whereas", "although", "though", "where", "when"})
 _PARTICLES: Final = frozenset(
-    "in on at as from to since until through between within inside along across".split()  # noqa: SIM905
+    "in on at as from to since until through between within inside along across".split()
 )
 _TAILS: Final = frozenset({"in", "on", "at"})
 _YEAR = re.compile(r"\d{4}$")
 _DATE_REACH: Final = 8
-_LIMITS: Final = frozenset("until till before after".split())  # noqa: SIM905
-_DETERMINED: Final = frozenset("the early late about around in on of circa".split())  # noqa: SIM905
-_ALMOST: Final = frozenset("nearly almost partially practically virtually not never".split())  # noqa: SIM905
-_OWN_OBJECTS: Final = frozenset("its his her their a an another two three several many".split())  # noqa: SIM905
-_CLAUSE_SUBJECTS: Final = frozenset("it he she they its".split())  # noqa: SIM905
-_PASSIVE: Final = frozenset("is was are were be been being".split())  # noqa: SIM905
+_LIMITS: Final = frozenset("until till before after".split())
+_DETERMINED: Final = frozenset("the early late about around in on of circa".split())
+_ALMOST: Final = frozenset("nearly almost partially practically virtually not never".split())
+_OWN_OBJECTS: Final = frozenset("its his her their a an another two three several many".split())
+_CLAUSE_SUBJECTS: Final = frozenset("it he she they its".split())
+_PASSIVE: Final = frozenset("is was are were be been being".split())
 _HAVING: Final = frozenset({"has", "had", "have"})
-_DOERS: Final = frozenset("he she they who which and ,".split())  # noqa: SIM905
+_DOERS: Final = frozenset("he she they who which and ,".split())
 _LINKS: Final = frozenset({"and", "which", "who", "that", "or"})
 _NAMING: Final = frozenset({"designated", "declared", "named"})
 """What makes a thing something else: "were designated landmarks in 1960"."""
-_PAST: Final = frozenset("bought sold given taken made rebuilt run lent left".split())  # noqa: SIM905
-_TIMES: Final = frozenset("year years month months week weeks day days decade decades few".split())  # noqa: SIM905
+_PAST: Final = frozenset("bought sold given taken made rebuilt run lent left".split())
+_TIMES: Final = frozenset("year years month months week weeks day days decade decades few".split())
 
 
 def of_date(clause: Clause) -> Governor | None:
@@ -234,36 +234,36 @@ def _breaks(units: Sequence[Unit], at: int) -> bool:
 
 _VALUE_REACH: Final = 5
 _ABOUT: Final = frozenset(
-    "about some around approximately roughly nearly almost over just only a total".split()  # noqa: SIM905
+    "about some around approximately roughly nearly almost over just only a total".split()
 )
 _LENGTHS: Final = frozenset(
     """mile miles mi kilometer kilometers kilometre kilometres km meter meters metre metres m foot feet ft
-    yard yards""".split()  # noqa: SIM905
+    yard yards""".split()
 )
 _MEASURING: Final = frozenset(
     """is was are were be runs run ran running stretches stretched stretching extends extended extending spans
     spanned spanning measures measured measuring reaches reached rises rose rising stands stood totals covers
-    covered continues goes winds length height long tall for of at""".split()  # noqa: SIM905
+    covered continues goes winds length height long tall for of at""".split()
 )
 """What stands before a bare length: "stretches 3 miles", "a length of 3 miles"."""
 _NUMBERED: Final = frozenset(
-    "grade grades age ages aged pier piers line lines route routes room rooms floor floors no number".split()  # noqa: SIM905
+    "grade grades age ages aged pier piers line lines route routes room rooms floor floors no number".split()
 )
 _WHERE: Final = frozenset({"in", "at", "of", "near", "on"})
 _ADDED: Final = frozenset({"more", "additional", "extra", "further", "fewer", "new"})
-_BESIDE: Final = frozenset("includes including include plus another additional extra further".split())  # noqa: SIM905
+_BESIDE: Final = frozenset("includes including include plus another additional extra further".split())
 _COUNTED: Final = frozenset(
     """people persons inhabitants residents visitors spectators students pupils passengers riders seats guests
     souls citizens places years stories storeys floors levels beds rooms worshippers worshipers fans patients
-    children pilgrims inmates prisoners delegates diners couples listeners""".split()  # noqa: SIM905
+    children pilgrims inmates prisoners delegates diners couples listeners""".split()
 )
 _SHORT_TIMES: Final = frozenset({"daily", "weekly", "monthly", "hourly"})
-_SHORT: Final = frozenset("day week month hour night weekday weekend".split())  # noqa: SIM905
+_SHORT: Final = frozenset("day week month hour night weekday weekend".split())
 _EACH: Final = frozenset({"a", "an", "per", "each", "every"})
 _APART: Final = frozenset(
     """north south east west northeast northwest southeast southwest northern southern eastern western from
     away off inland upstream downstream apart outside beyond past radius distance further underground
-    below""".split()  # noqa: SIM905
+    below""".split()
 )
 """What stands behind a distance to something else: "5 miles south of"."""
 """How many words may stand between a number and what it measures."""
@@ -375,7 +375,7 @@ def _is_part(units: Sequence[Unit], value: int) -> bool:
 def _counts_other(clause: Clause) -> bool:
     """Whether a number behind its measure counts other things: "students of 170 countries"."""
     units, after = clause.units, clause.value + 1
-    while after + 1 < len(units) and after < clause.value + _VALUE_REACH and _goes_on(units, after):
+    while after + 1 < len(units) and after < clause.value + _VALUE_REACH and _is_modifier(units, after):
         after += 1  # "85 parochial and public schools"
     if after >= len(units) or units[after].kind is not Kind.WORD or not units[after].text.endswith("s"):
         return False
@@ -392,7 +392,7 @@ def _is_of_listed(units: Sequence[Unit], value: int) -> bool:
     return hyphen and named and led in (["and", "a"], ["and", "an"])
 
 
-def _goes_on(units: Sequence[Unit], at: int) -> bool:
+def _is_modifier(units: Sequence[Unit], at: int) -> bool:
     """Whether a word only describes the noun behind it."""
     plain = units[at].kind is Kind.WORD and not units[at].text.endswith("s")
     return plain and units[at].text not in AUXILIARIES | PREPOSITIONS and units[at + 1].kind is Kind.WORD

@@ -19,11 +19,11 @@ from extractors.text.chunking import Span
 TITLES: Final = frozenset(
     """sir dame lord lady king queen prince princess duke duchess earl count emperor empress pope saint st
     general colonel captain major admiral president governor mayor senator dr doctor prof professor father
-    bishop archbishop cardinal rabbi imam sultan sheikh don dona mr mrs ms""".split()  # noqa: SIM905
+    bishop archbishop cardinal rabbi imam sultan sheikh don dona mr mrs ms""".split()
 )
 OPENING_PERSONS: Final = TITLES | frozenset(
     """people children child men women man woman player driver veteran mother father fisherman fishermen
-    shepherd farmer sailor soldier workers gentlemen ladies girls boys""".split()  # noqa: SIM905
+    shepherd farmer sailor soldier workers gentlemen ladies girls boys""".split()
 )
 """Words that go with "'s" in a name of its own: "King's Cross", "Fisherman's Wharf"."""
 _MAKERS: Final = frozenset(
@@ -32,17 +32,17 @@ _MAKERS: Final = frozenset(
     herzog horta hundertwasser juvarra kahn kapoor koolhaas kuma libeskind loos lutyens mackintosh
     mansart michelangelo moneo nash niemeyer nouvel olmsted palladio pei perret piano plecnik pugin
     rodin rogers saarinen schinkel siza stirling sullivan tange telford utzon vanvitelli wagner wren
-    wright zumthor""".split()  # noqa: SIM905
+    wright zumthor""".split()
 )
 """Architects, engineers and artists, without accents, whose surname alone stands before a work of theirs."""
-_PARTICLES: Final = frozenset("de da do dos del della di du van von der den la le y bin ibn al el".split())  # noqa: SIM905
+_PARTICLES: Final = frozenset("de da do dos del della di du van von der den la le y bin ibn al el".split())
 _ENDINGS: Final = frozenset(
     """company co corporation corp incorporated inc limited ltd llc llp plc gmbh ag sa s.a spa s.p.a oyj ab as
     nv bv kg partners associates brothers bros sons partnership consortium group holdings authority agency
     properties industries enterprises construction contractors constructors builders developers realty
     ventures investments securities airlines airways architects engineers consultants
     association society foundation trust committee commission council board department ministry institute
-    conservancy federation union league club""".split()  # noqa: SIM905
+    conservancy federation union league club""".split()
 )
 _GIVEN: Final = Path(__file__).with_name("given_names.txt")
 _PARTNERS = re.compile(r"[^\W\d_a-z]\w+(?:, [^\W\d_a-z]\w+)*,? and [^\W\d_a-z]\w+")

@@ -22,15 +22,15 @@ from ontology.schema import Schema
 from ontology.terms import OntologyProperty, PropertyKind
 from ontology.vocabulary import XSD
 
-_LEADS: Final = frozenset("in on at as for around during between from near".split())  # noqa: SIM905
+_LEADS: Final = frozenset("in on at as for around during between from near".split())
 _ENDS: Final = AUXILIARIES | frozenset(
     """by which who that whose while where when it he she they and but or to after before designs design plans
-    drawings run led owned held made sold bought""".split()  # noqa: SIM905
+    drawings run led owned held made sold bought""".split()
 )
 _IN_PERIOD: Final = frozenset({"and", "to"})
-_FINAL: Final = frozenset("by to as after for in at over across and".split())  # noqa: SIM905
-_DIRECTIONS: Final = frozenset("up down out over on all the way north south east west across".split())  # noqa: SIM905
-_PARTS: Final = frozenset("in of at near on through".split())  # noqa: SIM905
+_FINAL: Final = frozenset("by to as after for in at over across and".split())
+_DIRECTIONS: Final = frozenset("up down out over on all the way north south east west across".split())
+_PARTS: Final = frozenset("in of at near on through".split())
 _ARTICLES: Final = frozenset({"the", "a", "an"})
 _DATE: Final = re.compile(
     r"\d{1,2}(?:st|nd|rd|th)?|\d{4}s?|january|february|march|april|may|june|july|august|september|october|"
@@ -144,25 +144,25 @@ _OTHER_WORDS: Final = frozenset(
     {"constructed", "found", "founded", "located", "including", "institution", "institutions", "institute"}
 )
 """Words that look like a form of another word: what was found was not founded, nor "located" a location."""
-_FORMERLY: Final = frozenset("originally formerly first once previously initially".split())  # noqa: SIM905
-_BEFORE_ADJECTIVES: Final = frozenset("and or the of in its their other a an".split())  # noqa: SIM905
+_FORMERLY: Final = frozenset("originally formerly first once previously initially".split())
+_BEFORE_ADJECTIVES: Final = frozenset("and or the of in its their other a an".split())
 """What stands before a participle that describes a noun: "and surrounding Norton"."""
 OF_PLACES: Final = frozenset(
     """neighborhood neighbourhood district borough area section quarter county village town city region state
-    province suburb community museum church theater theatre line campus""".split()  # noqa: SIM905
+    province suburb community museum church theater theatre line campus""".split()
 )
 """Nouns that only say what a name before them is: "the Norton neighborhood"."""
 _OF_NAMES: Final = frozenset(
     """building buildings branch location ramp ramps entrance entrances border approach site portion extension
-    office offices store stores plant factory headquarters terminal corner side end family""".split()  # noqa: SIM905
+    office offices store stores plant factory headquarters terminal corner side end family""".split()
 )
 """Nouns that name another thing, which a name before them describes: "the Elm Bridge ramp"."""
-_ABOUT: Final = frozenset("about some around approximately roughly nearly almost over".split())  # noqa: SIM905
+_ABOUT: Final = frozenset("about some around approximately roughly nearly almost over".split())
 _SQUARED: Final = frozenset(stem(word) for word in ("square", "sq", "cubic"))
 _NO_LONGER: Final = frozenset({"former", "onetime"})
 _LIMITS: Final = frozenset({"line", "lines", "limits"})
 _AREAS: Final = frozenset({"county", "city", "state", "town", "borough"})
-_AFTER_HEADS: Final = frozenset("of for in at on and de".split())  # noqa: SIM905
+_AFTER_HEADS: Final = frozenset("of for in at on and de".split())
 _TAILS: Final = frozenset({"in", "on", "at"})
 """Words at the end of a label that do not make another relation of it: "closed on" is "closed"."""
 _SHORTEST_ROLE: Final = 5

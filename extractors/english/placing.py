@@ -19,27 +19,26 @@ _OF_TOWNS: Final = frozenset(
     """museum station airport port harbor harbour cathedral stadium market theater theatre library hospital
     zoo square street park bridge tower skyscraper building church mosque temple synagogue hall hotel cinema
     school university prison cemetery fountain monument lighthouse neighborhood neighbourhood suburb
-    quarter district""".split()  # noqa: SIM905
+    quarter district""".split()
 )
-_SIDES: Final = frozenset("side end quarter neighborhood neighbourhood district borough ward".split())  # noqa: SIM905
+_SIDES: Final = frozenset("side end quarter neighborhood neighbourhood district borough ward".split())
 _AFTER_REGION: Final = AUXILIARIES | {"on", "opened", "that", "which", "with", "and", "by", "since", "so"}
 _OTHERS: Final = frozenset({"elsewhere", "abroad", "others", "other"})
 _BEING_OR_HAVING: Final = frozenset(
-    "as became become remains remained forms formed having has had with".split()  # noqa: SIM905
+    "as became become remains remained forms formed having has had with".split()
 )
 _MEETING: Final = frozenset(
-    stem(word)
-    for word in "leaves meets crosses joins enters intersects passes reaches left met".split()  # noqa: SIM905
+    stem(word) for word in "leaves meets crosses joins enters intersects passes reaches left met".split()
 )
 _PARTS: Final = frozenset(
     """interior interiors facade façade roof dome organ entrance staircase ceiling windows portal extension
-    annex""".split()  # noqa: SIM905
+    annex""".split()
 )
-_ENDING: Final = frozenset(stem(word) for word in "begins starts ends terminates stops turns".split())  # noqa: SIM905
-_PARTICLES: Final = frozenset("in on at from within inside along".split())  # noqa: SIM905
-_NO_NOUNS: Final = PREPOSITIONS | AUXILIARIES | frozenset("the and or but which that who it its".split())  # noqa: SIM905
+_ENDING: Final = frozenset(stem(word) for word in "begins starts ends terminates stops turns".split())
+_PARTICLES: Final = frozenset("in on at from within inside along".split())
+_NO_NOUNS: Final = PREPOSITIONS | AUXILIARIES | frozenset("the and or but which that who it its".split())
 _PLACES_IT: Final = PREPOSITIONS - {"of", "to", "for", "by", "from", "into", "as"}
-_ENDS: Final = frozenset("top foot edge side end slope summit middle part".split())  # noqa: SIM905
+_ENDS: Final = frozenset("top foot edge side end slope summit middle part".split())
 _LONGEST_HEAD: Final = 5
 
 

@@ -135,7 +135,7 @@ def in_period(units: Sequence[Unit], at: int) -> bool:
     return bool(_PERIOD & set(near))
 
 
-_SMALL: Final = frozenset("a an the and which who that it its".split())  # noqa: SIM905
+_SMALL: Final = frozenset("a an the and which who that it its".split())
 _QUOTES: Final = frozenset("\"“”'‘’")
 
 _OWNER = re.compile(
@@ -401,10 +401,10 @@ def may_act(units: Sequence[Unit], at: int) -> bool:
         return False
     after = units[at + 1 : at + 3]
     closed = bool(after) and after[0].text in _QUOTES and after[-1].text == ")"  # "(lit. 'Elm House')"
-    return not (_goes_on(unit, after) or closed or (after and after[0].text in (")", "to", "'s")))
+    return not (_is_cut_name(unit, after) or closed or (after and after[0].text in (")", "to", "'s")))
 
 
-def _goes_on(unit: Unit, after: Sequence[Unit]) -> bool:
+def _is_cut_name(unit: Unit, after: Sequence[Unit]) -> bool:
     """Whether a name is cut: "Norton F" of "F.C.", "Pier" of "Pier 66"."""
     if not after:
         return False
@@ -443,7 +443,7 @@ def _is_cut(clause: Clause, found: Governor) -> bool:
         last += 2 if units[last + 2].kind is Kind.NAME else 3
     if last > at and last < len(units) and clause.phrases.is_plural(units[last].text):
         return True  # "Elm and Ash Streets", "Elm, Oak, and Ash Streets"
-    return listed or described or firm or owner or _goes_on(units[at], units[at + 1 : at + 3])
+    return listed or described or firm or owner or _is_cut_name(units[at], units[at + 1 : at + 3])
 
 
 def _is_plain(clause: Clause, found: Governor) -> bool:

@@ -99,7 +99,7 @@ _OPENS_WITH_ARTICLE = frozenset(
     october november december monday tuesday wednesday thursday friday saturday sunday come came
     gone become became began ran stood lay sat rose grew took gave got had saw went knew drew wrote
     fell kept led met sent spent taught thought told understood
-    """.split()  # noqa: SIM905
+    """.split()
 )
 _BEFORE_ARTICLE = re.compile(
     r"(?P<verb>[A-Za-z][a-z]+)(?:\s+(?:down|up|out))?\s+(?:the|an?|this|these|those|your|my|our|all\s+the|"

@@ -277,7 +277,7 @@ _SUBJECTS: Final = frozenset(
     i you he she we they it who to has have had is are was were be been do did does not never also
     often always now will would may might can could should must still first later soon once even
     only ever just since
-    """.split()  # noqa: SIM905
+    """.split()
 )
 _FACTIVE: Final = frozenset(
     """
@@ -287,7 +287,7 @@ _FACTIVE: Final = frozenset(
     ensures ensured make makes made see saw seen after before given now provided except considering
     result indicate indicates indicated recognize recognized regret regrets true clear built opened
     designed named called one those all only same day year time place being than like
-    """.split()  # noqa: SIM905
+    """.split()
 )
 _UNSURE = re.compile(
     r"(?<!\w)(?:anonymous|unconfirmed|unverified|disputed|anecdotal|dubious|unproven|apocryphal)(?!\w)|"

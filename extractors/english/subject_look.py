@@ -47,7 +47,7 @@ from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span, SpanIndex
 from ontology.terms import OntologyClass, OntologyProperty, PropertyKind
 
-_PRONOUNS: Final = frozenset("it its he she they his her their this these both which who that".split())  # noqa: SIM905
+_PRONOUNS: Final = frozenset("it its he she they his her their this these both which who that".split())
 
 
 class SubjectLook:

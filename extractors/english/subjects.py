@@ -23,14 +23,14 @@ from extractors.english.units import AUXILIARIES, PREPOSITIONS, Kind, Unit, is_a
 _RELATIVE: Final = frozenset({"which", "who", "that", "whose"})
 _PRONOUNS: Final = frozenset({"it", "he", "she", "they", "both", "there", "this", "these"})
 _NEW_CLAUSE: Final = frozenset({"while", "whereas", "but", "although", "though", "when", "where", "because"})
-_NAMING: Final = frozenset("called named nicknamed dubbed renamed as formerly previously originally".split())  # noqa: SIM905
+_NAMING: Final = frozenset("called named nicknamed dubbed renamed as formerly previously originally".split())
 """What stands before another name of a thing, which is no subject: "formerly called Ash Hall, was"."""
-NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split())  # noqa: SIM905
+NOT_PLACING: Final = frozenset("after by for with than as like unlike to".split())
 """Prepositions that do not say where something is, so that what follows their name is said of that name."""
 _PLACING: Final = frozenset({"in", "within", "inside", "at", "on", "of"})
-_STOOD: Final = frozenset("stood lay sat stands lies sits".split())  # noqa: SIM905
+_STOOD: Final = frozenset("stood lay sat stands lies sits".split())
 _NEAR: Final = frozenset({"near", "beside", "opposite", "behind"})
-_UNTIL: Final = frozenset("until till before after since when".split())  # noqa: SIM905
+_UNTIL: Final = frozenset("until till before after since when".split())
 _HAVING: Final = frozenset({"had", "has", "have", "saw", "got"})
 
 
@@ -107,14 +107,14 @@ def _between(units: Sequence[Unit], anchor: int, value: int) -> Unit | None:
 
 def _clause_start(units: Sequence[Unit], anchor: int) -> int:
     for at in range(anchor - 1, -1, -1):
-        if units[at].text == "but" and _goes_on(units, at + 1, anchor):
+        if units[at].text == "but" and _shares_subject(units, at + 1, anchor):
             continue
         if units[at].text in STRONG or (units[at].text in _NEW_CLAUSE and units[at].text != "that"):
             return at + 1
     return 0
 
 
-def _goes_on(units: Sequence[Unit], at: int, anchor: int) -> bool:
+def _shares_subject(units: Sequence[Unit], at: int, anchor: int) -> bool:
     """Whether a verb stands right behind "but", and so has the subject before: "but has played at"."""
     return all(is_adverb(unit) or unit.text in AUXILIARIES for unit in units[at:anchor])
 

@@ -19,11 +19,11 @@ from extractors.grounding.mentions import GroundedText
 from extractors.text.chunking import Span
 
 _THINGS: Final = frozenset({"it", "its"})
-_PRESENTING: Final = frozenset("nearby next here there opposite behind beyond close also across".split())  # noqa: SIM905
-_STANDING: Final = frozenset("is was stands stood lies lay rises sits".split())  # noqa: SIM905
+_PRESENTING: Final = frozenset("nearby next here there opposite behind beyond close also across".split())
+_STANDING: Final = frozenset("is was stands stood lies lay rises sits".split())
 _LONGEST_PLACE: Final = 5
-_DEFINITE: Final = frozenset("the this that it he she they".split())  # noqa: SIM905
-_OBJECTS: Final = frozenset("the a an it its this and".split())  # noqa: SIM905
+_DEFINITE: Final = frozenset("the this that it he she they".split())
+_OBJECTS: Final = frozenset("the a an it its this and".split())
 _GAP = re.compile(r"\n[ \t\r]*\n")
 _BULLETS: Final = frozenset('"“-•*·–—>')
 _BEFORE_CLAUSES: Final = (
@@ -31,7 +31,7 @@ _BEFORE_CLAUSES: Final = (
 )
 IT: Final = re.compile(rf"(?<=[a-z] ){''.join(f'(?<! {word} )' for word in _BEFORE_CLAUSES.split())}it(?!\w)")
 """The word as an object: no clause begins with it."""
-_STOPS: Final = frozenset("airport airfield station port harbor harbour".split())  # noqa: SIM905
+_STOPS: Final = frozenset("airport airfield station port harbor harbour".split())
 _LONGEST_NOUN: Final = 3
 _SENTENCES_BACK: Final = 3
 

@@ -62,15 +62,15 @@ _ARTICLE = re.compile(r"(?:the|an?)\s+")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _ADVERBS: Final = frozenset(
     """also now still first later soon once again today then originally only just never both already
-    largely mostly mainly partly""".split()  # noqa: SIM905
+    largely mostly mainly partly""".split()
 )
 AUXILIARIES: Final = frozenset(
-    "is are was were be been being has have had having does did do will would can could may might".split()  # noqa: SIM905
+    "is are was were be been being has have had having does did do will would can could may might".split()
 )
 PREPOSITIONS: Final = frozenset(
     """in on at of by for from to with near within inside into along between beside behind under over after
     before across around through against among about opposite outside above below beneath until since during
-    as than without toward towards onto upon via per past off beyond underneath alongside atop""".split()  # noqa: SIM905
+    as than without toward towards onto upon via per past off beyond underneath alongside atop""".split()
 )
 
 

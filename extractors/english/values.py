@@ -116,7 +116,7 @@ _ORDINALS: Final = {
     word: number
     for number, word in enumerate(
         """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
-        fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first""".split(),  # noqa: SIM905
+        fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first""".split(),
         1,
     )
 }

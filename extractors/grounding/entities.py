@@ -74,11 +74,11 @@ _COMMON: Final = frozenset(
     farm field fields ground grounds wood woods ford ferry hole peak pass well wells drop copse lock
     dyke wall stairs steps market college school hospital home club fort folly palace tomb tavern
     alley islands beach mount mountain column arch obelisk pillar needle statue memorial tomb temple
-    shrine throne chair fountain spring mansion""".split()  # noqa: SIM905
+    shrine throne chair fountain spring mansion""".split()
 )
 """Words that are a name only with their owner: "Magellan's Cross"."""
 _TOWNS: Final = frozenset(
-    "charlotte florence milan salvador santiago sofia victoria louis petersburg gallen moritz".split()  # noqa: SIM905
+    "charlotte florence milan salvador santiago sofia victoria louis petersburg gallen moritz".split()
 )
 """Towns that are named like people or saints: "Milan's Elm Tower" is the Elm Tower."""
 _ADDRESS = re.compile(r"[^,]+ \d+[a-zA-Z]?(?:[-–]\d+)?, \S")
@@ -87,7 +87,7 @@ _OWN_PART = re.compile(r"\sand (?:its|his|her|their)\s")
 _OF_SAINTS: Final = 2
 _STREETS: Final = frozenset({"road", "street", "lane", "avenue", "row"})
 _CAPITALIZED_NEXT: Final = re.compile(r"[ -][^\W\d_a-z]")
-_LINKING: Final = frozenset("of in at on de du del der des la le for and near".split())  # noqa: SIM905
+_LINKING: Final = frozenset("of in at on de du del der des la le for and near".split())
 _PRONOUNS: Final = (
     "it its he she they them him her this that these those which who we i you itself himself herself "
     "themselves here there one none"

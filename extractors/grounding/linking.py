@@ -302,11 +302,11 @@ def _edits(a: str, b: str) -> int:
 
 
 QUALIFIERS: Final = frozenset(
-    "north south east west upper lower new old greater little central downtown midtown uptown".split()  # noqa: SIM905
+    "north south east west upper lower new old greater little central downtown midtown uptown".split()
 )
 """Words that make another place of a name: "East Harlem" is not "Harlem"."""
 
-_SMALL: Final = frozenset("a an and at by de del des for in la le of on the".split())  # noqa: SIM905
+_SMALL: Final = frozenset("a an and at by de del des for in la le of on the".split())
 _ABBREVIATED: Final = {
     "st": ("saint", "street"),
     "ste": ("sainte",),

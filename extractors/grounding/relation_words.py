@@ -31,12 +31,12 @@ LEAST_MARGIN: Final = 0.05
 """How much liker a misspelling must be to one property than to any other."""
 
 _AUXILIARIES: Final = frozenset(
-    "is are was were be been being am gets got the a an also now currently still today presently".split()  # noqa: SIM905
+    "is are was were be been being am gets got the a an also now currently still today presently".split()
 )
 _BEING: Final = frozenset({"is", "are", "was", "were", "be", "been", "being", "gets", "got"})
 _HAVING: Final = frozenset({"has", "have", "had", "having"})
 # Prepositions after a verb; those that say the same are one.
-_PLAIN: Final = "on at by of for from to with near after under over through between as across".split()  # noqa: SIM905
+_PLAIN: Final = "on at by of for from to with near after under over through between as across".split()
 _PREPOSITIONS: Final = {
     **{word: word for word in _PLAIN},
     **dict.fromkeys(("in", "within", "inside", "into"), "in"),

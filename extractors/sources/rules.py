@@ -46,7 +46,7 @@ _VOWELS: Final = frozenset("aeiouy")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6,}")
 _BLOCKS: Final = frozenset(
     """address article aside blockquote br dd div dl dt figcaption footer form h1 h2 h3 h4 h5 h6 header hr
-    li main nav ol p pre section table td th tr ul""".split()  # noqa: SIM905
+    li main nav ol p pre section table td th tr ul""".split()
 )
 _UNSEEN: Final = frozenset(("script", "style", "noscript", "template", "head", "svg"))
 

@@ -12,8 +12,6 @@ from typing import Final
 from geo.errors import UnitError
 from geo.vocabulary import UOM
 
-__all__ = ["QUDT_UNIT", "UNITS", "UNITS_BY_IRI", "Quantity", "Unit", "find_unit"]
-
 QUDT_UNIT: Final = "http://qudt.org/vocab/unit/"
 _EPSG: Final = "http://www.opengis.net/def/uom/EPSG/0/"
 

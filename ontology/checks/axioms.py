@@ -29,26 +29,26 @@ UNKNOWN = Rule(
 )
 
 _INFERRED = """equivalentClass equivalentProperty inverseOf SymmetricProperty TransitiveProperty
-    InverseFunctionalProperty propertyChainAxiom sameAs someValuesFrom hasValue onProperty""".split()  # noqa: SIM905
+    InverseFunctionalProperty propertyChainAxiom sameAs someValuesFrom hasValue onProperty""".split()
 """Axioms and their parts from which inference draws conclusions (`sparql.inference`)."""
 _JUDGED = """disjointWith AllDisjointClasses members disjointUnionOf FunctionalProperty IrreflexiveProperty
     AsymmetricProperty propertyDisjointWith AllDisjointProperties allValuesFrom oneOf unionOf
     cardinality minCardinality maxCardinality minQualifiedCardinality maxQualifiedCardinality
-    qualifiedCardinality onClass onDataRange onDatatype withRestrictions real rational""".split()  # noqa: SIM905
+    qualifiedCardinality onClass onDataRange onDatatype withRestrictions real rational""".split()
 """Those of which shapes are generated (`shapes.authoring.generating`)."""
 _DECLARED = """Class ObjectProperty DatatypeProperty AnnotationProperty OntologyProperty Ontology Restriction
-    NamedIndividual Thing imports deprecated DeprecatedClass DeprecatedProperty""".split()  # noqa: SIM905
+    NamedIndividual Thing imports deprecated DeprecatedClass DeprecatedProperty""".split()
 """Those by which terms and files are read."""
 _DESCRIBING = """versionIRI versionInfo priorVersion backwardCompatibleWith incompatibleWith Axiom Annotation
-    annotatedSource annotatedProperty annotatedTarget""".split()  # noqa: SIM905
+    annotatedSource annotatedProperty annotatedTarget""".split()
 """Those that say something to people and nothing of the domain."""
-_PARTS = """sourceIndividual assertionProperty targetIndividual targetValue distinctMembers""".split()  # noqa: SIM905
+_PARTS = """sourceIndividual assertionProperty targetIndividual targetValue distinctMembers""".split()
 """Parts of axioms that are reported themselves."""
 _RDFS = """Resource Class Literal Datatype Container ContainerMembershipProperty subClassOf subPropertyOf
-    domain range label comment seeAlso isDefinedBy member""".split()  # noqa: SIM905
+    domain range label comment seeAlso isDefinedBy member""".split()
 _RDF = """type Property Statement subject predicate object first rest nil List Bag Seq Alt value langString
     PlainLiteral XMLLiteral HTML JSON dirLangString direction language langRange reifies
-    CompoundLiteral""".split()  # noqa: SIM905
+    CompoundLiteral""".split()
 _FACETS = frozenset(
     NamedNode(v.XSD + name)
     for name in (

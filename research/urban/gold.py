@@ -25,7 +25,7 @@ from extractors.text.cleaning import TextError
 from ontology.labels import normalize as singular_words
 from ontology.schema import Schema
 
-_AFTER_HEAD: Final = frozenset("of for in at on de du der la to".split())  # noqa: SIM905
+_AFTER_HEAD: Final = frozenset("of for in at on de du der la to".split())
 
 
 def says_kind(name: str, kind: str) -> bool:

@@ -240,16 +240,16 @@ _SUPPORTED = frozenset(
     SPARQLSelectValidator Severity Shape Validator NodeKind
 
     BlankNode BlankNodeOrIRI BlankNodeOrLiteral IRI IRIOrLiteral Literal Info Violation Warning
-    Rules""".split()  # noqa: SIM905
+    Rules""".split()
 )
 _DESCRIBING = frozenset(
-    """name description order group PropertyGroup labelTemplate suggestedShapesGraph shapesGraph""".split()  # noqa: SIM905
+    """name description order group PropertyGroup labelTemplate suggestedShapesGraph shapesGraph""".split()
 )
 """Without an effect on any verdict, by SHACL itself."""
 _RESULTS = frozenset(
     """AbstractResult ValidationReport ValidationResult conforms detail focusNode result resultMessage
     resultPath resultSeverity shapesGraphWellFormed sourceConstraint sourceConstraintComponent sourceShape
-    value""".split()  # noqa: SIM905
+    value""".split()
 )
 """The vocabulary of reports."""
 _JUDGED = {

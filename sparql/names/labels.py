@@ -19,12 +19,10 @@ from extractors.grounding.linking import LabelEntry, Word, marks, normalize, wit
 from ontology.schema import Schema
 from sparql.names.label_state import ALIASES, MAIN_LABELS, TYPE, LabelState, by_importance
 
-__all__ = ["LabelIndex", "alias_properties"]
-
 _STOP_WORDS: Final = frozenset(
     """a an and are as at be but by for from has have he her his how i if in is it its many much near no not
     of off on one or our she so that the their them then there they this to up was we were what when where
-    which who whose why will with you your""".split()  # noqa: SIM905
+    which who whose why will with you your""".split()
 )
 _BREAK = re.compile(r"[!?;:()\[\]{}\"“”«»\n]")
 _SENTENCE_END = re.compile(r"[.!?:;\n]\s*[\"“«(]?\s*$")

@@ -16,8 +16,6 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 from sparql.model.source import QuadSource, Term
 from sparql.model.vocabulary import DEFAULT, PROV, PROVENANCE, RDF, RECORD, UKG, XSD
 
-__all__ = ["LEAVE", "PastRewrite", "RewriteRecords", "Rewriting", "TermPair", "header_quads", "record_of"]
-
 _CLASS, _PROPERTY = Literal("class"), Literal("property")
 Pattern = tuple[None, NamedNode, NamedNode | None]
 

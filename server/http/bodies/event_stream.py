@@ -21,19 +21,6 @@ from sparql.protocol.formats import MediaType, choose
 if TYPE_CHECKING:
     from server.http.request_logging import Draining
 
-__all__ = [
-    "EVENTS",
-    "EVENT_HEADERS",
-    "RETRY",
-    "STILL_HERE",
-    "Note",
-    "Waiting",
-    "event",
-    "events_form",
-    "in_steps",
-    "step_events",
-    "waiting",
-]
 
 EVENTS: Final = "text/event-stream"
 EVENT_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

@@ -18,8 +18,6 @@ from server.intake.batch import Batch
 from sparql.model.change import Violation, quad_of
 from sparql.model.vocabulary import ASSERTED, DERIVED, EXTRACTED, ONTOLOGY, UKG, XSD
 
-__all__ = ["AgreementAssessor", "agree", "is_finer"]
-
 _DATES: Final = frozenset({XSD.date, XSD.gYearMonth, XSD.gYear})
 _MEASURES: Final = frozenset({XSD.decimal, XSD.double, XSD.float})
 _COUNTS: Final = frozenset({XSD.integer, XSD.nonNegativeInteger, XSD.positiveInteger})
