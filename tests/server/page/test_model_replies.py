@@ -31,7 +31,7 @@ def model() -> StandIn:
 def answering(tmp_path_factory: pytest.TempPathFactory, model: StandIn) -> Iterator[str]:
     """The address of a server with that model, which may write queries."""
     folder = tmp_path_factory.mktemp("replies")
-    (folder / "urbankg.toml").write_text("ask_queries = true\nask_samples = 1\n")
+    (folder / "urbankg.toml").write_text("ask_queries = true\n")
     flags = ("--config", str(folder / "urbankg.toml"))
     with running(model), RunningServer(folder / "data", *flags, model_url=model.url) as server:
         yield filled(server)
