@@ -39,6 +39,10 @@ from extractors.models.local.weights import (
 
 _END = None
 _LAST_WORDS_SECONDS = 5.0
+_LOOK_SECONDS = 0.2
+"""How often to check whether somebody still waits for the answer."""
+_GRACE_SECONDS = 1.0
+_LEFT = "nobody waits for the answer of the embedded model any more"
 
 
 class Child:
@@ -62,15 +66,25 @@ class Child:
         with self._lock:
             self._start()
 
-    def ask(self, request: Mapping[str, Any], seconds: float) -> Any:
+    async def answer(self, request: Mapping[str, Any], seconds: float) -> Any:
+        """The answer to a request, on a thread; see `ask`. Canceled, it ends the work on it soon."""
+        left = threading.Event()
+        try:
+            return await asyncio.to_thread(self.ask, request, seconds, left)
+        finally:
+            left.set()
+
+    def ask(self, request: Mapping[str, Any], seconds: float, left: threading.Event | None = None) -> Any:
         """Send a request and wait for its answer.
 
-        Raises `ModelTimeout` after `seconds` (the process is killed, for it cannot be interrupted) and
-        `ModelUnavailable` when the process dies.
+        Raises `ModelTimeout` after `seconds`, or when nobody waits for the answer any more (`left`): the
+        process is killed, since it cannot be interrupted. Raises `ModelUnavailable` when the process dies.
         """
         with self._lock:
+            if left is not None and left.is_set():
+                raise ModelTimeout(_LEFT)
             self._start()
-            return self._exchange(json.dumps(request), seconds)
+            return self._exchange(json.dumps(request), seconds, left)
 
     def stop(self) -> None:
         """End the process."""
@@ -98,7 +112,7 @@ class Child:
         self._draining.start()
         self._receive(self._start_seconds, time.monotonic() + self._start_seconds)
 
-    def _exchange(self, line: str, seconds: float) -> Any:
+    def _exchange(self, line: str, seconds: float, left: threading.Event | None) -> Any:
         assert self._process is not None
         assert self._process.stdin is not None
         deadline = time.monotonic() + seconds
@@ -108,13 +122,25 @@ class Child:
             raise self._died() from None
         if not sent:
             raise self._too_late(seconds)
-        return self._receive(seconds, deadline)
+        return self._receive(seconds, deadline, left)
 
-    def _receive(self, seconds: float, deadline: float) -> Any:
-        try:
-            line = self._lines.get(timeout=max(deadline - time.monotonic(), 0))
-        except queue.Empty:
-            raise self._too_late(seconds) from None
+    def _receive(self, seconds: float, deadline: float, left: threading.Event | None = None) -> Any:
+        end = deadline
+        while True:
+            now = time.monotonic()
+            if left is not None and left.is_set():
+                # What is nearly done may end by itself: a new process takes a second to start.
+                end, left = min(end, now + _GRACE_SECONDS), None
+            wait = max(end - now, 0)
+            try:
+                line = self._lines.get(timeout=wait if left is None else min(wait, _LOOK_SECONDS))
+                break
+            except queue.Empty:
+                if time.monotonic() >= deadline:
+                    raise self._too_late(seconds) from None
+                if time.monotonic() >= end:
+                    self._kill()
+                    raise ModelTimeout(_LEFT) from None
         if line is _END:
             raise self._died()
         return json.loads(line)
@@ -276,7 +302,7 @@ class EmbeddedModel:
                 "json_schema": {"name": "reply", "schema": dict(schema), "strict": True},
             }
         begin = time.monotonic()
-        body = await asyncio.to_thread(self._child.ask, request, self._timeout)
+        body = await self._child.answer(request, self._timeout)
         if "error" in body or "choices" not in body:
             raise _refusal(body)
         return read_reply(
@@ -291,7 +317,7 @@ class EmbeddedModel:
         """Fill in a form; see `FormModel.fill`. The whole form has the time of one request."""
         request = {**asdict(form), "none": NONE}
         begin = time.monotonic()
-        body = await asyncio.to_thread(self._child.ask, {"form": request}, self._timeout)
+        body = await self._child.answer({"form": request}, self._timeout)
         if "fields" not in body:
             raise _refusal(body)
         fields = tuple(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import statistics
@@ -21,7 +22,7 @@ from extractors.models.local.weights import find_adapter
 ECHO = """
 import json, os, sys, time
 print(json.dumps({"ready": True}), flush=True)
-for line in sys.stdin:
+for seen, line in enumerate(sys.stdin):
     request = json.loads(line)
     if request.get("crash"):
         sys.stderr.write("out of luck\\n")
@@ -29,7 +30,7 @@ for line in sys.stdin:
     if request.get("said"):
         sys.stderr.write(request["said"] + "\\n")
     time.sleep(request.get("sleep", 0))
-    print(json.dumps({"pid": os.getpid(), "echo": request}), flush=True)
+    print(json.dumps({"pid": os.getpid(), "seen": seen, "echo": request}), flush=True)
 """
 
 
@@ -58,6 +59,32 @@ def test_silence_ends_in_a_timeout_and_a_fresh_process(child: Child) -> None:
     with pytest.raises(ModelTimeout, match=r"0\.2 s"):
         child.ask({"sleep": 20}, 0.2)
     assert child.ask({}, 30)["pid"] != before
+
+
+async def test_the_work_on_a_request_ends_soon_after_nobody_waits_for_its_answer(child: Child) -> None:
+    pid = child.ask({}, 30)["pid"]
+    working = asyncio.create_task(child.answer({"sleep": 60}, 60))
+    await asyncio.sleep(0.5)
+    waiting = asyncio.create_task(child.answer({"sleep": 60}, 60))
+    await asyncio.sleep(0.1)
+    began = time.monotonic()
+    for task in (working, waiting):
+        task.cancel()
+    answer = await child.answer({"text": "next"}, 30)
+    assert time.monotonic() - began < 20
+    # Of the one that waited, the new process was never asked.
+    assert (answer["seen"], answer["echo"]) == (0, {"text": "next"})
+    assert answer["pid"] != pid
+    assert not Path(f"/proc/{pid}").exists()
+
+
+async def test_a_request_that_is_nearly_done_ends_by_itself_and_leaves_the_process(child: Child) -> None:
+    pid = child.ask({}, 30)["pid"]
+    working = asyncio.create_task(child.answer({"sleep": 0.7}, 60))
+    await asyncio.sleep(0.3)
+    working.cancel()
+    answer = await child.answer({}, 30)
+    assert (answer["pid"], answer["seen"]) == (pid, 2)
 
 
 def test_a_process_that_reads_nothing_ends_in_a_timeout_however_long_the_request(child: Child) -> None:
